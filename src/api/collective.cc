@@ -29,7 +29,7 @@ void send_refusal(const Scope& scope, Call call, int code) {
 void send_refusal_later(const Scope& scope, Call call, int code) {
   if (!has_others(scope)) return;
   auto& comm = const_cast<mpi::Comm&>(*scope.comm);
-  if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm);
+  if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm, call.name());
   scope.library.schedules->announced.reset(new (std::nothrow)
                                                mpi::CollectiveCall(refusal(call, code)));
   MPI_Request request = MPI_REQUEST_NULL;

@@ -171,7 +171,7 @@ template <auto implementation, class... Wrappers>
   const bool refused =
       std::exchange(comm.refused, false) && comm.refused_at == comm.collective_calls;
   if (good && !refused) return;  // it failed later, or takes no part before it is started
-  if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm);
+  if (mpi::is_persistent_call(call.name())) return mpi::skip_persistent_call(comm, call.name());
   if (refused) --comm.collective_calls;  // the call is made again
   auto stand_in = std::unique_ptr<mpi::StandIn>(new (std::nothrow) mpi::StandIn);
   if (!comm.is_inter && comm.size() == 1) return (void)mpi::next_tag(comm);  // nobody waits

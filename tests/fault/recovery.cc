@@ -68,19 +68,27 @@ void exchange(MPI_Comm comm, int rounds) {
   }
 }
 
+/// Every second time by a persistent request.
 void reduce(MPI_Comm comm, int rounds) {
-  for (int round = 0; round < rounds; ++round) {
-    int sum = -1;
-    const int one = 1;
-    const int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
-    if (code == MPI_SUCCESS) {
-      expect_equal(sum, test::size_of(comm), "sum");
-      continue;
+  int sum = -1;
+  const int one = 1;
+  MPI_Request again = MPI_REQUEST_NULL;
+  int code = MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &again);
+  for (int round = 0; round < rounds && code == MPI_SUCCESS; ++round) {
+    sum = -1;
+    if (round % 2 == 0) {
+      code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    } else {
+      code = MPI_Start(&again);
+      if (code == MPI_SUCCESS) code = MPI_Wait(&again, MPI_STATUS_IGNORE);
     }
+    if (code == MPI_SUCCESS) expect_equal(sum, test::size_of(comm), "sum");
+  }
+  if (code != MPI_SUCCESS) {
     expect(is_failure(code), "class of the error of a reduction");
     MPIX_Comm_revoke(comm);
-    return;
   }
+  if (again != MPI_REQUEST_NULL) MPI_Request_free(&again);
 }
 
 /// One round; returns the communicator to go on with.

@@ -23,7 +23,8 @@ void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) 
   comm.library->schedules->abandon(comm, error);
 }
 
-void end_area(Comm& comm) {
+void end_areas(Comm& comm) {
+  comm.library->schedules->area_queues().fail_areas(comm);
   if (comm.coll_area == nullptr) return;
   comm.coll_area->fail();
   comm.failed_coll_area = std::move(comm.coll_area);
@@ -31,7 +32,7 @@ void end_area(Comm& comm) {
 
 void break_comm(Comm& comm, std::uint32_t process) {
   if (comm.failed_process == Comm::none_failed) comm.failed_process = process;
-  end_area(comm);
+  end_areas(comm);
   const base::Error error = process_error(comm, process);
   Failures& failures = comm.device->failures();
   if (!is_acknowledged(comm, process)) {
@@ -61,7 +62,7 @@ void process_failed(Library& library, std::uint32_t process) {
 }
 
 void revoke_collective_calls(Comm& comm) {
-  end_area(comm);
+  end_areas(comm);
   const base::Error error = revoked_error(comm);
   comm.library->schedules->abandon(comm, error);
   if (comm.local_comm != nullptr) comm.library->schedules->abandon(*comm.local_comm, error);

@@ -8,6 +8,7 @@
 
 #include "mpi/coll/engine/coll_context.h"
 #include "mpi/coll/engine/run.h"
+#include "mpi/coll/shm/request_area.h"
 #include "mpi/coll/shm/shm_coll.h"
 
 namespace fulmar::mpi {
@@ -86,11 +87,12 @@ void skip_call(Comm& comm, const char* name) noexcept {
   note_left_out(comm, name);
   for (const AreaCall& call : area_calls) {
     if (call.name != without_large(name)) continue;
-    device::ShmCollArea* area = shm_area_for(comm, call.family, 0);
+    device::ShmCollArea* area = shm_area_for(comm, {call.family});
     if (area == nullptr || !takes_area(comm, *area, call.needs)) return;
     if (call.form == AreaCall::Form::nonblocking) {
       auto* const round = new (std::nothrow) EmptyRound(comm, *area);
-      if (round != nullptr) comm.library->schedules->area_queues().add(comm, *round);
+      if (round != nullptr)
+        comm.library->schedules->area_queues().add(comm.area_tasks, comm, *round);
     } else if (idle_area(comm, area) != nullptr) {
       post_nothing(*area);
     }
@@ -98,7 +100,11 @@ void skip_call(Comm& comm, const char* name) noexcept {
   }
 }
 
-void skip_persistent_call(Comm& comm) noexcept { (void)next_persistent_tag(comm); }
+void skip_persistent_call(Comm& comm, const char* name) noexcept {
+  (void)next_persistent_tag(comm);
+  const bool of_neighbours = std::string_view(name).find("Neighbor") != std::string_view::npos;
+  if (!of_neighbours) RequestArea::decline(comm);
+}
 
 void note_left_out(Comm& comm, const char* name) noexcept { comm.left_out_of = name; }
 

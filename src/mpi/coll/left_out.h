@@ -14,7 +14,7 @@ namespace fulmar::mpi {
 /// Takes the tag of a call of this name that is not made, and records the call.
 void skip_call(Comm& comm, const char* name) noexcept;
 /// The same for a persistent one, whose request is not made.
-void skip_persistent_call(Comm& comm) noexcept;
+void skip_persistent_call(Comm& comm, const char* name) noexcept;
 
 /// For deadlock reports: others may wait for data of this rank. `name` must stay valid.
 void note_left_out(Comm& comm, const char* name) noexcept;

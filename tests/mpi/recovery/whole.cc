@@ -133,11 +133,14 @@ void check_revocation() {
   std::vector<int> data(300'000);
   MPI_Request requests[4];
   MPI_Request persistent = MPI_REQUEST_NULL;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  MPI_Barrier_init(comm, MPI_INFO_NULL, &barrier);
   MPI_Irecv(room.data(), 1, MPI_INT, next, 1, comm, &requests[0]);
   MPI_Irecv(room.data() + 1, 1, MPI_INT, MPI_ANY_SOURCE, 2, comm, &requests[1]);
   MPI_Isend(data.data(), 300'000, MPI_INT, next, 3, comm, &requests[2]);
   MPI_Issend(data.data(), 1, MPI_INT, next, 4, comm, &requests[3]);
   MPI_Send_init(data.data(), 1, MPI_INT, next, 5, comm, &persistent);
+  if (rank != size - 1) MPI_Start(&barrier);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == size - 1) {
     expect_equal(MPIX_Comm_revoke(comm), MPI_SUCCESS, "revoke");
@@ -148,6 +151,11 @@ void check_revocation() {
   for (MPI_Request& request : requests) {
     expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_REVOKED, "pending");
   }
+  if (rank != size - 1) {
+    expect_class(MPI_Wait(&barrier, MPI_STATUS_IGNORE), MPIX_ERR_REVOKED, "a persistent barrier");
+  }
+  expect_class(MPI_Start(&barrier), MPIX_ERR_REVOKED, "start of the barrier");
+  MPI_Request_free(&barrier);
   expect_class(MPI_Start(&persistent), MPIX_ERR_REVOKED, "start");
   MPI_Request_free(&persistent);
   check_refusals(comm);

@@ -75,7 +75,8 @@ Error allgather(const ConstData& send, const Data& receive, Comm& comm) {
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const Count all = bytes_of(receive) * comm.size();
-  if (device::ShmCollArea* coll_area = idle_area(comm, shm_area_for(comm, Family::allgather, all));
+  if (device::ShmCollArea* coll_area =
+          idle_area(comm, shm_area_for(comm, {Family::allgather, all}));
       coll_area != nullptr) {
     return allgather_on(*coll_area, call, comm);
   }
@@ -89,7 +90,8 @@ Error iallgather(const ConstData& send, const Data& receive, Comm& comm, MPI_Req
 
 Error allgather_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
                      MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), allgather_call(send, receive), request);
+  return keep_on_area<AllgatherRounds>(comm, next_persistent_tag(comm),
+                                       allgather_call(send, receive), request);
 }
 
 Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountArray displs,
@@ -98,7 +100,7 @@ Error allgatherv(const ConstData& send, void* receive, CountArray counts, CountA
   Allgatherv call = allgatherv_call(send, receive, counts, displs, type);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = idle_area(comm, AllgatherRounds::area_for(comm, call));
+  if (device::ShmCollArea* coll_area = idle_area(comm, area_for<AllgatherRounds>(comm, call));
       coll_area != nullptr) {
     return allgather_on(*coll_area, call, comm);
   }
@@ -113,8 +115,9 @@ Error iallgatherv(const ConstData& send, void* receive, CountArray counts, Count
 
 Error allgatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,
                       const Datatype& type, Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm),
-                   allgatherv_call(send, receive, counts, displs, type), request);
+  return keep_on_area<AllgatherRounds>(comm, next_persistent_tag(comm),
+                                       allgatherv_call(send, receive, counts, displs, type),
+                                       request);
 }
 
 }  // namespace fulmar::mpi

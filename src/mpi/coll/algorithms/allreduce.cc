@@ -89,7 +89,7 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
   Allreduce call{send, receive, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = idle_area(comm, AllreduceRounds::area_for(comm, call));
+  if (device::ShmCollArea* coll_area = idle_area(comm, area_for<AllreduceRounds>(comm, call));
       coll_area != nullptr) {
     return allreduce_on(*coll_area, call, comm);
   }
@@ -105,7 +105,8 @@ Error iallreduce(const void* send, const Data& receive, const Op& op, Comm& comm
 
 Error allreduce_init(const void* send, const Data& receive, const Op& op, Comm& comm,
                      Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Allreduce{send, receive, &op}, request);
+  return keep_on_area<AllreduceRounds>(comm, next_persistent_tag(comm),
+                                       Allreduce{send, receive, &op}, request);
 }
 
 }  // namespace fulmar::mpi

@@ -174,7 +174,7 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   Alltoall call = alltoall_call(send, receive);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = idle_area(comm, AlltoallRounds::area_for(comm, call));
+  if (device::ShmCollArea* coll_area = idle_area(comm, area_for<AlltoallRounds>(comm, call));
       coll_area != nullptr) {
     return reads_memory(comm, Family::alltoall, bytes_of(receive))
                ? alltoall_read(*coll_area, call, comm)
@@ -189,14 +189,15 @@ Error ialltoall(const ConstData& send, const Data& receive, Comm& comm, MPI_Requ
 
 Error alltoall_init(const ConstData& send, const Data& receive, Comm& comm, Info* /*info*/,
                     MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), alltoall_call(send, receive), request);
+  return keep_on_area<AlltoallRounds>(comm, next_persistent_tag(comm), alltoall_call(send, receive),
+                                      request);
 }
 
 namespace {
 
 template <class Call>
 Error run_various_alltoall(Comm& comm, int tag, const Call& call) {
-  if (device::ShmCollArea* area = idle_area(comm, AlltoallvRounds::area_for(comm, call));
+  if (device::ShmCollArea* area = idle_area(comm, area_for<AlltoallvRounds>(comm, call));
       area != nullptr) {
     AlltoallvRounds rounds(*area, call, comm);
     return run_various(rounds, comm, tag);
@@ -232,7 +233,7 @@ Error alltoallv_init(const void* send, CountArray send_counts, CountArray send_d
                      Info* /*info*/, MPI_Request& request) {
   const Alltoallv call{{Blocks::various(send, send_counts, send_displs, send_type),
                         Blocks::various(receive, receive_counts, receive_displs, &receive_type)}};
-  return keep_call(comm, next_persistent_tag(comm), call, request);
+  return keep_on_area<AlltoallvRounds>(comm, next_persistent_tag(comm), call, request);
 }
 
 namespace {
@@ -275,10 +276,11 @@ Error alltoallw_init(const void* send, CountArray send_counts, CountArray send_d
                      const MPI_Datatype* send_types, void* receive, CountArray receive_counts,
                      CountArray receive_displs, const MPI_Datatype* receive_types, Comm& comm,
                      Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm),
-                   alltoallw_call(send, send_counts, send_displs, send_types, receive,
-                                  receive_counts, receive_displs, receive_types),
-                   request);
+  return keep_on_area<AlltoallvRounds>(
+      comm, next_persistent_tag(comm),
+      alltoallw_call(send, send_counts, send_displs, send_types, receive, receive_counts,
+                     receive_displs, receive_types),
+      request);
 }
 
 }  // namespace fulmar::mpi

@@ -32,7 +32,7 @@ CollTask Barrier::algorithm(CollContext& exchange) const {
 }
 
 Error barrier(Comm& comm) {
-  if (device::ShmCollArea* coll_area = idle_area(comm, shm_area_for(comm, Family::barrier, 0));
+  if (device::ShmCollArea* coll_area = idle_area(comm, shm_area_for(comm, {Family::barrier}));
       coll_area != nullptr) {
     coll_area->post();
     return coll_area->wait_all() ? Error{} : failure_of(comm);
@@ -45,7 +45,7 @@ Error ibarrier(Comm& comm, MPI_Request& request) {
 }
 
 Error barrier_init(Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Barrier{}, request);
+  return keep_on_area<BarrierRounds>(comm, next_persistent_tag(comm), Barrier{}, request);
 }
 
 }  // namespace fulmar::mpi

@@ -43,7 +43,7 @@ Error bcast(const Data& data, int root, Comm& comm) {
   if (comm.is_inter) return run_inter_call(comm, tag, Bcast{data, root});
   if (comm.size() == 1) return {};
   const Bcast call{data, root};
-  if (device::ShmCollArea* coll_area = idle_area(comm, BcastRounds::area_for(comm, call));
+  if (device::ShmCollArea* coll_area = idle_area(comm, area_for<BcastRounds>(comm, call));
       coll_area != nullptr) {
     return bcast_on(*coll_area, call, comm);
   }
@@ -56,7 +56,7 @@ Error ibcast(const Data& data, int root, Comm& comm, MPI_Request& request) {
 }
 
 Error bcast_init(const Data& data, int root, Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Bcast{data, root}, request);
+  return keep_on_area<BcastRounds>(comm, next_persistent_tag(comm), Bcast{data, root}, request);
 }
 
 }  // namespace fulmar::mpi

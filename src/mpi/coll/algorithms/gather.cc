@@ -80,7 +80,7 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(receive) : bytes_of(send);
-  device::ShmCollArea* coll_area = idle_area(comm, GatherRounds::area_for(comm, call));
+  device::ShmCollArea* coll_area = idle_area(comm, area_for<GatherRounds>(comm, call));
   if (coll_area != nullptr) return gather_on(*coll_area, call, comm);
   if (const Error differ = compare_long_blocks(comm, Family::gather, bytes); differ.failed()) {
     return differ;
@@ -102,7 +102,8 @@ Error igather(const ConstData& send, const Data& receive, int root, Comm& comm,
 
 Error gather_init(const ConstData& send, const Data& receive, int root, Comm& comm, Info* /*info*/,
                   MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), gather_call(send, receive, root), request);
+  return keep_on_area<GatherRounds>(comm, next_persistent_tag(comm),
+                                    gather_call(send, receive, root), request);
 }
 
 namespace {
@@ -120,7 +121,7 @@ Error gatherv(const ConstData& send, void* receive, CountArray counts, CountArra
   Gatherv call = gatherv_call(send, receive, counts, displs, type, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* area = idle_area(comm, GathervRounds::area_for(comm, call));
+  if (device::ShmCollArea* area = idle_area(comm, area_for<GathervRounds>(comm, call));
       area != nullptr) {
     GathervRounds rounds(*area, call, comm);
     return run_various(rounds, comm, tag);
@@ -137,8 +138,9 @@ Error igatherv(const ConstData& send, void* receive, CountArray counts, CountArr
 Error gatherv_init(const ConstData& send, void* receive, CountArray counts, CountArray displs,
                    const Datatype* type, int root, Comm& comm, Info* /*info*/,
                    MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm),
-                   gatherv_call(send, receive, counts, displs, type, root), request);
+  return keep_on_area<GathervRounds>(comm, next_persistent_tag(comm),
+                                     gatherv_call(send, receive, counts, displs, type, root),
+                                     request);
 }
 
 }  // namespace fulmar::mpi

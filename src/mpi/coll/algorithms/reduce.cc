@@ -70,7 +70,7 @@ Error reduce(const void* send, void* receive, Count count, const Datatype* type,
   Reduce call{send, receive, count, type, op, root};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  device::ShmCollArea* coll_area = idle_area(comm, ReduceRounds::area_for(comm, call));
+  device::ShmCollArea* coll_area = idle_area(comm, area_for<ReduceRounds>(comm, call));
   if (coll_area != nullptr) return reduce_on(*coll_area, call, comm);
   if (count == 0) return {};
   return run_call(comm, tag, call);
@@ -84,8 +84,8 @@ Error ireduce(const void* send, void* receive, Count count, const Datatype* type
 
 Error reduce_init(const void* send, void* receive, Count count, const Datatype* type, const Op* op,
                   int root, Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Reduce{send, receive, count, type, op, root},
-                   request);
+  return keep_on_area<ReduceRounds>(comm, next_persistent_tag(comm),
+                                    Reduce{send, receive, count, type, op, root}, request);
 }
 
 }  // namespace fulmar::mpi

@@ -80,7 +80,7 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
   ReduceScatter call{send, receive, 0, counts, &type, &op};
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = idle_area(comm, ReduceScatterRounds::area_for(comm, call));
+  if (device::ShmCollArea* coll_area = idle_area(comm, area_for<ReduceScatterRounds>(comm, call));
       coll_area != nullptr) {
     return reduce_scatter_on(*coll_area, call, comm);
   }
@@ -95,8 +95,9 @@ Error ireduce_scatter(const void* send, void* receive, CountArray counts, const 
 
 Error reduce_scatter_init(const void* send, void* receive, CountArray counts, const Datatype& type,
                           const Op& op, Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm),
-                   ReduceScatter{send, receive, 0, counts, &type, &op}, request);
+  return keep_on_area<ReduceScatterRounds>(comm, next_persistent_tag(comm),
+                                           ReduceScatter{send, receive, 0, counts, &type, &op},
+                                           request);
 }
 
 Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, Comm& comm) {
@@ -104,7 +105,7 @@ Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, 
   ReduceScatterBlock call = block_call(send, receive, op);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* coll_area = idle_area(comm, ReduceScatterRounds::area_for(comm, call));
+  if (device::ShmCollArea* coll_area = idle_area(comm, area_for<ReduceScatterRounds>(comm, call));
       coll_area != nullptr) {
     return reduce_scatter_on(*coll_area, call, comm);
   }
@@ -119,7 +120,8 @@ Error ireduce_scatter_block(const void* send, const Data& receive, const Op& op,
 
 Error reduce_scatter_block_init(const void* send, const Data& receive, const Op& op, Comm& comm,
                                 Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), block_call(send, receive, op), request);
+  return keep_on_area<ReduceScatterRounds>(comm, next_persistent_tag(comm),
+                                           block_call(send, receive, op), request);
 }
 
 }  // namespace fulmar::mpi

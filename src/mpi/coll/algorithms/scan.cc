@@ -79,7 +79,7 @@ Error run_scan(Call call, Comm& comm, Own own) {
   const int tag = next_tag(comm);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  device::ShmCollArea* coll_area = idle_area(comm, PrefixRounds::area_for(comm, call));
+  device::ShmCollArea* coll_area = idle_area(comm, area_for<PrefixRounds>(comm, call));
   if (coll_area == nullptr) return call.receive.count == 0 ? Error{} : run_call(comm, tag, call);
   PrefixRounds rounds(*coll_area, call, comm, own == Own::included ? comm.rank + 1 : comm.rank);
   return run_rounds(rounds);
@@ -112,7 +112,8 @@ Error iscan(const void* send, const Data& receive, const Op& op, Comm& comm, MPI
 
 Error scan_init(const void* send, const Data& receive, const Op& op, Comm& comm, Info* /*info*/,
                 MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), Scan{{send, receive, &op}}, request);
+  return keep_on_area<ScanRounds>(comm, next_persistent_tag(comm), Scan{{send, receive, &op}},
+                                  request);
 }
 
 namespace {
@@ -137,8 +138,8 @@ Error iexscan(const void* send, void* receive, Count count, const Datatype& type
 
 Error exscan_init(const void* send, void* receive, Count count, const Datatype& type, const Op& op,
                   Comm& comm, Info* /*info*/, MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), exscan_call(send, receive, count, type, op),
-                   request);
+  return keep_on_area<ExscanRounds>(comm, next_persistent_tag(comm),
+                                    exscan_call(send, receive, count, type, op), request);
 }
 
 }  // namespace fulmar::mpi

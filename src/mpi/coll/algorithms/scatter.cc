@@ -88,7 +88,7 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(send) : bytes_of(receive);
-  device::ShmCollArea* coll_area = idle_area(comm, ScatterRounds::area_for(comm, call));
+  device::ShmCollArea* coll_area = idle_area(comm, area_for<ScatterRounds>(comm, call));
   const bool reads = reads_memory(comm, Family::scatter, bytes);
   if (coll_area != nullptr) {
     return reads ? scatter_read(*coll_area, call, comm) : scatter_on(*coll_area, call, comm);
@@ -104,7 +104,8 @@ Error iscatter(const ConstData& send, const Data& receive, int root, Comm& comm,
 
 Error scatter_init(const ConstData& send, const Data& receive, int root, Comm& comm, Info* /*info*/,
                    MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm), scatter_call(send, receive, root), request);
+  return keep_on_area<ScatterRounds>(comm, next_persistent_tag(comm),
+                                     scatter_call(send, receive, root), request);
 }
 
 Error scatterv(const void* send, CountArray counts, CountArray displs, const Datatype* type,
@@ -113,7 +114,7 @@ Error scatterv(const void* send, CountArray counts, CountArray displs, const Dat
   Scatterv call = scatterv_call(send, counts, displs, type, receive, root);
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
-  if (device::ShmCollArea* area = idle_area(comm, ScattervRounds::area_for(comm, call));
+  if (device::ShmCollArea* area = idle_area(comm, area_for<ScattervRounds>(comm, call));
       area != nullptr) {
     ScattervRounds rounds(*area, call, comm);
     return run_various(rounds, comm, tag);
@@ -130,8 +131,9 @@ Error iscatterv(const void* send, CountArray counts, CountArray displs, const Da
 Error scatterv_init(const void* send, CountArray counts, CountArray displs, const Datatype* type,
                     const Data& receive, int root, Comm& comm, Info* /*info*/,
                     MPI_Request& request) {
-  return keep_call(comm, next_persistent_tag(comm),
-                   scatterv_call(send, counts, displs, type, receive, root), request);
+  return keep_on_area<ScattervRounds>(comm, next_persistent_tag(comm),
+                                      scatterv_call(send, counts, displs, type, receive, root),
+                                      request);
 }
 
 }  // namespace fulmar::mpi

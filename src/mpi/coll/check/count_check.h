@@ -88,4 +88,7 @@ class CountCheck {
   std::vector<Amount> expected_;
 };
 
+/// Whether the calls of a communicator are compared: with FULMAR_CHECK=collectives.
+[[nodiscard]] bool compares_counts(const Comm& comm) noexcept;
+
 }  // namespace fulmar::mpi

@@ -11,7 +11,7 @@ namespace fulmar::mpi {
 
 struct Comm;
 
-/// A non-blocking call on the collective area of a communicator, from the call to its last round.
+/// A non-blocking or persistent call on a collective area, from its start to its last round.
 class AreaTask {
  public:
   AreaTask(const AreaTask&) = delete;
@@ -29,6 +29,8 @@ class AreaTask {
  protected:
   explicit AreaTask(bool calls_user) noexcept : calls_user_(calls_user) {}
   void set_over() noexcept { over_ = true; }
+  /// Of a persistent call, before each start.
+  void begin() noexcept { over_ = false; }
 
  private:
   friend class AreaQueues;
@@ -37,14 +39,15 @@ class AreaTask {
   bool over_ = false;
 };
 
-/// The active non-blocking calls of a process on collective areas: a queue for each communicator,
-/// as rounds of an area follow each other. All ranks make the collective calls of a communicator in
-/// the same order (MPI 5.0 section 6.1), so they have the same queues, and the first one of a queue
-/// never waits for a later one in another rank.
+/// The active non-blocking and persistent calls of a process on collective areas: a queue for each
+/// area, as rounds of an area follow each other. All ranks make the non-blocking calls of a
+/// communicator in the same order (MPI 5.0 section 6.1), so they have the same queues, and the
+/// first one of a queue never waits for a later one in another rank. A persistent request has an
+/// area of its own (mpi/coll/shm/request_area.h), and is the only one in its queue.
 ///
 /// The first calls of all queues are advanced with every progress of the device; the progress
-/// callback is registered only while there are some. A blocking call on the area waits until the
-/// queue of its communicator is empty (`wait_until_empty`).
+/// callback is registered only while there are some. A blocking call waits until the queue of its
+/// communicator is empty (`wait_until_empty`).
 ///
 /// Thread rule: the lock of the library.
 class AreaQueues : private device::Device::ProgressCallback {
@@ -53,18 +56,39 @@ class AreaQueues : private device::Device::ProgressCallback {
   AreaQueues(const AreaQueues&) = delete;
   AreaQueues& operator=(const AreaQueues&) = delete;
 
-  /// Adds a call, which stays until `AreaTask::end`, and advances it if it is the first one: it may
-  /// be over, and ended, when this returns.
-  void add(Comm& comm, AreaTask& task);
+  /// Adds a call on `comm` to a queue whose first call is `first`, null where it is empty:
+  /// Comm::area_tasks, or that of a RequestArea. The call stays until `AreaTask::end`. Advances it
+  /// if it is the first one: it may be over, and ended, when this returns.
+  void add(AreaTask*& first, Comm& comm, AreaTask& task);
   void wait_until_empty(const Comm& comm) noexcept;
 
+  /// The areas of persistent requests, which own them.
+  void list(const Comm& comm, device::ShmCollArea& area) {
+    request_areas_.push_back({&comm, &area});
+  }
+  void unlist(const device::ShmCollArea& area) noexcept;
+  /// No call on the areas of the requests of `comm` can be completed any more.
+  void fail_areas(const Comm& comm) noexcept;
+
  private:
+  /// One with calls.
+  struct Queue {
+    AreaTask** first;
+    Comm* comm;
+  };
+
   static unsigned step_all(device::Device::ProgressCallback& hook) noexcept;
-  unsigned advance(Comm& comm) noexcept;
+  unsigned advance(AreaTask*& first) noexcept;
+
+  struct RequestAreaOf {
+    const Comm* comm;
+    device::ShmCollArea* area;
+  };
 
   device::Device& device_;
-  std::vector<Comm*> busy_;  ///< communicators with queued calls
-  bool stepping_ = false;    ///< `step_all` goes through `busy_`
+  std::vector<Queue> busy_;
+  std::vector<RequestAreaOf> request_areas_;
+  bool stepping_ = false;  ///< `step_all` goes through `busy_`
 };
 
 }  // namespace fulmar::mpi

@@ -99,8 +99,6 @@ CollTask compare_inter_counts_and_run(CollContext& exchange, const Call& call) {
   if (exchange.result().failed()) co_return;
   co_await call.inter_algorithm(exchange);
 }
-[[nodiscard]] bool compares_counts(const Comm& comm) noexcept;
-
 template <class Call>
 CollTask inter_algorithm_of(CollContext& exchange, const Call& call) {
   if constexpr (requires(CountCheck& count_check) {
@@ -174,6 +172,11 @@ class CollRequest {
   void acquire(const Held& held) noexcept;
   void release(const Held& held) noexcept;
   [[nodiscard]] Comm& comm() const noexcept { return comm_; }
+  /// Before another run of a persistent call.
+  void forget_result() noexcept {
+    error_ = {};
+    exchange_.reset();
+  }
   /// A run of other messages than those of `algorithm`, made by `make(CollContext&)`.
   template <class Make>
   void start_messages(Make&& make, device::Operation& completion) noexcept {
@@ -271,13 +274,18 @@ base::Error start_call(Comm& comm, int tag, Call call, MPI_Request& out) {
   return start_admitted<Call>(comm, tag, std::move(call), out);
 }
 
-/// Persistent: checks the call and keeps the call for MPI_Start.
+/// Persistent: keeps a call that was checked for MPI_Start.
+template <class Call>
+base::Error keep_checked(Comm& comm, int tag, Call&& call, MPI_Request& out) {
+  return make_persistent_request(
+      persistent_kind<Call>, comm,
+      new (std::nothrow) CollRequestOf<Call>(comm, tag, std::forward<Call>(call)), out);
+}
+/// Persistent: checks the call and keeps it.
 template <class Call>
 base::Error keep_call(Comm& comm, int tag, Call call, MPI_Request& out) {
   if (const base::Error bad = check_call(comm, call); bad.failed()) return bad;
-  return make_persistent_request(persistent_kind<Call>, comm,
-                                 new (std::nothrow) CollRequestOf<Call>(comm, tag, std::move(call)),
-                                 out);
+  return keep_checked(comm, tag, std::move(call), out);
 }
 
 }  // namespace fulmar::mpi

@@ -11,7 +11,8 @@
 /// inside (MPI_Bcast, MPI_Barrier): one message between the groups each way. What differs for each
 /// process goes directly: one message between any two that have something to tell each other, no
 /// copies. Ranks of messages are those of the other group; the own group talks on the communicator
-/// that it is for itself, with the tag of the call.
+/// that it is for itself, with the tag of the call. A group of one process has nothing to hand on:
+/// its part ends with the message.
 namespace fulmar::mpi {
 
 namespace {
@@ -20,6 +21,10 @@ constexpr int at_once = 64;
 
 CollTask barrier_between(CollContext& exchange) {
   const Datatype& byte = exchange.byte_type();
+  if (exchange.size() == 1) {
+    co_await exchange.send_receive({nullptr, 0, &byte}, 0, {nullptr, 0, &byte}, 0);
+    co_return;
+  }
   CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Barrier all_here;
   co_await all_here.algorithm(inside);
@@ -39,6 +44,7 @@ CollTask bcast_between(CollContext& exchange, const Bcast& call) {
     co_return;
   }
   if (exchange.rank() == 0) co_await exchange.receive(call.data, call.root);
+  if (exchange.size() == 1) co_return;
   CollContext inside(*exchange.comm().local_comm, exchange.tag());
   const Bcast hand_on{call.data, 0};
   co_await hand_on.algorithm(inside);

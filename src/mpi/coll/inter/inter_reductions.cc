@@ -6,7 +6,9 @@
 
 /// Reductions between the groups of an intercommunicator (MPI 5.0 section 6.2.3): each group
 /// reduces its operands to its rank 0, in the order of its ranks, so that operations need not
-/// commute; what comes out of it goes to the other group in one message and is dealt out there.
+/// commute; what comes out of it goes to the other group in one message and is dealt out there. A
+/// group of one process has nothing to reduce or to deal out: its operand goes to the other group,
+/// and what it gets is its result.
 namespace fulmar::mpi {
 
 namespace {
@@ -16,6 +18,10 @@ CollTask reduce_between(CollContext& exchange, const Reduce& call) {
   const Reduction reduction{*call.op, *call.type, call.count};
   if (call.root == MPI_ROOT) {
     co_await exchange.receive(reduction.at(call.receive), 0);
+    co_return;
+  }
+  if (exchange.size() == 1) {
+    co_await exchange.send(reduction.at(call.send), call.root);
     co_return;
   }
   const bool leads = exchange.rank() == 0;
@@ -36,6 +42,10 @@ CollTask allreduce_between(CollContext& exchange, const Allreduce& call) {
   const Count count = call.receive.count;
   if (count == 0) co_return;
   const Reduction reduction{*call.op, *call.receive.type, count};
+  if (exchange.size() == 1) {
+    co_await exchange.send_receive(reduction.at(call.send), 0, call.receive, 0);
+    co_return;
+  }
   const bool leads = exchange.rank() == 0;
   const Scratch sum(*call.receive.type, leads ? count : 0);
   if (sum.failed()) {
@@ -68,6 +78,12 @@ struct Shares {
 };
 
 CollTask reduce_scatter_between(CollContext& exchange, const ReduceScatter& call) {
+  if (exchange.size() == 1) {
+    const Reduction whole{*call.op, *call.type, call.count_of(0)};
+    if (whole.count == 0) co_return;
+    co_await exchange.send_receive(whole.at(call.send), 0, whole.at(call.receive), 0);
+    co_return;
+  }
   const Shares shares(call, exchange.size());
   if (shares.total == 0) co_return;
   const Reduction reduction{*call.op, *call.type, shares.total};

@@ -13,11 +13,12 @@
 #include "mpi/comm/failure.h"
 #include "mpi/request/request.h"
 
-/// Typed data on the collective area of a communicator (device/shm_coll/shm_coll_area.h): the way
-/// of blocking and non-blocking calls among the ranks of a node. Persistent ones go by messages:
-/// each rank may start those of a communicator in another order (MPI 5.0 section 6.13), while
-/// rounds of an area follow each other. Whether a call goes this way depends on numbers of bytes
-/// that are the same in every rank, never on datatypes, which need not be.
+/// Typed data on a collective area (device/shm_coll/shm_coll_area.h): the way of collective calls
+/// among the ranks of a node. Blocking and non-blocking calls use the area of the communicator.
+/// Each rank may start the persistent requests of a communicator in another order (MPI 5.0 section
+/// 6.13), while rounds of an area follow each other; so each request has an area of its own
+/// (request_area.h). Whether a call goes this way depends on numbers of bytes that are the same in
+/// every rank, never on datatypes, which need not be.
 ///
 /// Data longer than a payload are cut into pieces, one for each round. All ranks cut alike if they
 /// all have the same length: each posts its length, and a rank that finds a difference returns
@@ -35,18 +36,27 @@ namespace fulmar::mpi {
   return coll_area.largest_payload() > wire::coll_block_bytes;
 }
 
-/// The collective area, if the communicator has one and a call takes it: `bytes` are those of the
-/// family's lines in the table of algorithms, `payload` those that one rank posts in one round at
-/// least.
-[[nodiscard]] inline device::ShmCollArea* shm_area_for(const Comm& comm, Family family, Count bytes,
-                                                       Count payload = 0) noexcept {
-  device::ShmCollArea* coll_area = comm.coll_area.get();
-  if (coll_area == nullptr) return nullptr;
-  if (!comm.library->schedules->choices().takes_shm(family, comm.size(), bytes)) return nullptr;
-  const auto largest = static_cast<Count>(coll_area->largest_payload());
-  return payload <= largest && (is_staged(*coll_area) || bytes <= largest) ? coll_area : nullptr;
-}
+/// What a call needs of a collective area. The same in all ranks of a correct program.
+struct AreaNeeds {
+  Family family;
+  Count bytes = 0;    ///< those of the family's lines in the table of algorithms
+  Count payload = 0;  ///< that one rank posts in one round at least
+};
 
+/// Whether a call takes an area that the ranks of `comm` have.
+[[nodiscard]] inline bool takes_area(const Comm& comm, const device::ShmCollArea& coll_area,
+                                     const AreaNeeds& needs) noexcept {
+  if (!comm.library->schedules->choices().takes_shm(needs.family, comm.size(), needs.bytes))
+    return false;
+  const auto largest = static_cast<Count>(coll_area.largest_payload());
+  return needs.payload <= largest && (is_staged(coll_area) || needs.bytes <= largest);
+}
+/// The collective area, if the communicator has one and a call takes it.
+[[nodiscard]] inline device::ShmCollArea* shm_area_for(const Comm& comm,
+                                                       const AreaNeeds& needs) noexcept {
+  device::ShmCollArea* coll_area = comm.coll_area.get();
+  return coll_area != nullptr && takes_area(comm, *coll_area, needs) ? coll_area : nullptr;
+}
 /// The same for a blocking call: waits until earlier non-blocking calls are over.
 [[nodiscard]] inline device::ShmCollArea* idle_area(const Comm& comm,
                                                     device::ShmCollArea* area) noexcept {

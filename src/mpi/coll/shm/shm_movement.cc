@@ -47,8 +47,8 @@ Count part_bytes(const Comm& comm, const ShmCollArea& coll_area, Count total, in
 BarrierRounds::BarrierRounds(ShmCollArea& area, const Barrier& /*call*/, const Comm& comm) noexcept
     : ShmRounds(area, comm) {}
 
-ShmCollArea* BarrierRounds::area_for(const Comm& comm, const Barrier& /*call*/) noexcept {
-  return shm_area_for(comm, Family::barrier, 0);
+AreaNeeds BarrierRounds::needs(const Comm& /*comm*/, const Barrier& /*call*/) noexcept {
+  return {Family::barrier};
 }
 
 bool BarrierRounds::ready() const noexcept {
@@ -71,8 +71,8 @@ BcastRounds::BcastRounds(ShmCollArea& area, const Bcast& call, const Comm& comm)
   set_rounds(pieces_);
 }
 
-ShmCollArea* BcastRounds::area_for(const Comm& comm, const Bcast& call) noexcept {
-  return shm_area_for(comm, Family::bcast, bytes_of(call.data));
+AreaNeeds BcastRounds::needs(const Comm& /*comm*/, const Bcast& call) noexcept {
+  return {Family::bcast, bytes_of(call.data)};
 }
 
 std::size_t BcastRounds::posted_bytes(Count round) const noexcept {
@@ -114,7 +114,7 @@ Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm) {
 
 Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
   ShmCollArea* const coll_area = comm.coll_area.get();
-  if (coll_area == nullptr || idle_area(comm, shm_area_for(comm, family, 0)) == nullptr) return {};
+  if (coll_area == nullptr || idle_area(comm, shm_area_for(comm, {family})) == nullptr) return {};
   coll_area->post(length_of(0, bytes), [](std::byte* /*to*/, base::StoreKind) {});
   if (!coll_area->wait_all()) return failure_of(comm);
   return check_lengths(*coll_area, coll_area->size(), bytes);
@@ -133,10 +133,9 @@ GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& co
   set_rounds(pieces_);
 }
 
-ShmCollArea* GatherRounds::area_for(const Comm& comm, const Gather& call) noexcept {
+AreaNeeds GatherRounds::needs(const Comm& comm, const Gather& call) noexcept {
   const bool at_root = comm.rank == call.root;
-  return shm_area_for(comm, Family::gather,
-                      at_root ? bytes_of(call.receive[call.root]) : bytes_of(call.send));
+  return {Family::gather, at_root ? bytes_of(call.receive[call.root]) : bytes_of(call.send)};
 }
 
 std::size_t GatherRounds::posted_bytes(Count round) const noexcept {
@@ -205,10 +204,9 @@ ScatterRounds::ScatterRounds(ShmCollArea& area, const Scatter& call, const Comm&
   set_rounds(pieces_);
 }
 
-ShmCollArea* ScatterRounds::area_for(const Comm& comm, const Scatter& call) noexcept {
+AreaNeeds ScatterRounds::needs(const Comm& comm, const Scatter& call) noexcept {
   const bool at_root = comm.rank == call.root;
-  return shm_area_for(comm, Family::scatter,
-                      bytes_of(at_root ? call.send[call.root] : call.receive));
+  return {Family::scatter, bytes_of(at_root ? call.send[call.root] : call.receive)};
 }
 
 std::size_t ScatterRounds::posted_bytes(Count round) const noexcept {
@@ -289,8 +287,8 @@ AllgatherRounds::AllgatherRounds(ShmCollArea& area, const Allgather& call,
   set_rounds(all_);
 }
 
-ShmCollArea* AllgatherRounds::area_for(const Comm& comm, const Allgather& call) noexcept {
-  return shm_area_for(comm, Family::allgather, call.all_bytes(comm.size()));
+AreaNeeds AllgatherRounds::needs(const Comm& comm, const Allgather& call) noexcept {
+  return {Family::allgather, call.all_bytes(comm.size())};
 }
 
 Count AllgatherRounds::piece_of(Count block, Count round) const noexcept {
@@ -350,8 +348,8 @@ AlltoallRounds::AlltoallRounds(ShmCollArea& area, const Alltoall& call, const Co
   set_rounds(pieces_);
 }
 
-ShmCollArea* AlltoallRounds::area_for(const Comm& comm, const Alltoall& call) noexcept {
-  return shm_area_for(comm, Family::alltoall, bytes_of(call.receive[0]));
+AreaNeeds AlltoallRounds::needs(const Comm& /*comm*/, const Alltoall& call) noexcept {
+  return {Family::alltoall, bytes_of(call.receive[0])};
 }
 
 std::size_t AlltoallRounds::posted_bytes(Count round) const noexcept {

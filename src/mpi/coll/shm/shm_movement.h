@@ -5,16 +5,14 @@
 #include "mpi/coll/operations.h"
 #include "mpi/coll/shm/shm_rounds.h"
 
-/// Movement of equal blocks, and allgather of any blocks, in rounds (shm_rounds.h). `area_for`
-/// gives the collective area that a call uses, or null: messages. It depends only on values that
-/// are the same in all ranks. The objects refer to the call, which outlives them.
+/// Movement of equal blocks, and allgather of any blocks, in rounds (shm_rounds.h). The objects
+/// refer to the call, which outlives them.
 namespace fulmar::mpi {
 
 class BarrierRounds : public ShmRounds {
  public:
   BarrierRounds(device::ShmCollArea& area, const Barrier& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Barrier& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Barrier& call) noexcept;
 
   [[nodiscard]] static std::size_t posted_bytes(Count /*round*/) noexcept { return 0; }
   [[nodiscard]] bool ready() const noexcept;
@@ -26,7 +24,7 @@ class BarrierRounds : public ShmRounds {
 class BcastRounds : public ShmRounds {
  public:
   BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Bcast& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Bcast& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -45,7 +43,7 @@ class BcastRounds : public ShmRounds {
 class GatherRounds : public ShmRounds {
  public:
   GatherRounds(device::ShmCollArea& area, const Gather& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Gather& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Gather& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -72,8 +70,7 @@ class ScatterRounds : public ShmRounds {
  public:
   ScatterRounds(device::ShmCollArea& area, const Scatter& call, const Comm& comm,
                 Reads reads = Reads::never) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Scatter& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Scatter& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -101,8 +98,7 @@ class ScatterRounds : public ShmRounds {
 class AllgatherRounds : public ShmRounds {
  public:
   AllgatherRounds(device::ShmCollArea& area, const Allgather& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Allgather& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Allgather& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -122,8 +118,7 @@ class AllgatherRounds : public ShmRounds {
 class AlltoallRounds : public ShmRounds {
  public:
   AlltoallRounds(device::ShmCollArea& area, const Alltoall& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Alltoall& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Alltoall& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;

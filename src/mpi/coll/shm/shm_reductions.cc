@@ -62,8 +62,8 @@ AllreduceRounds::AllreduceRounds(ShmCollArea& area, const Allreduce& call, const
   set_rounds(pieces_);
 }
 
-ShmCollArea* AllreduceRounds::area_for(const Comm& comm, const Allreduce& call) noexcept {
-  return shm_area_for(comm, Family::allreduce, bytes_of(call.receive), call.receive.type->size);
+AreaNeeds AllreduceRounds::needs(const Comm& /*comm*/, const Allreduce& call) noexcept {
+  return {Family::allreduce, bytes_of(call.receive), call.receive.type->size};
 }
 
 std::size_t AllreduceRounds::posted_bytes(Count round) const noexcept {
@@ -168,8 +168,8 @@ ReduceRounds::ReduceRounds(ShmCollArea& area, const Reduce& call, const Comm& co
   set_rounds(pieces_);
 }
 
-ShmCollArea* ReduceRounds::area_for(const Comm& comm, const Reduce& call) noexcept {
-  return shm_area_for(comm, Family::reduce, call.count * call.type->size, call.type->size);
+AreaNeeds ReduceRounds::needs(const Comm& /*comm*/, const Reduce& call) noexcept {
+  return {Family::reduce, call.count * call.type->size, call.type->size};
 }
 
 std::size_t ReduceRounds::posted_bytes(Count round) const noexcept {
@@ -247,9 +247,8 @@ ReduceScatterRounds::ReduceScatterRounds(ShmCollArea& area, const ReduceScatter&
   set_rounds(pieces_);
 }
 
-ShmCollArea* ReduceScatterRounds::area_for(const Comm& comm, const ReduceScatter& call) noexcept {
-  return shm_area_for(comm, Family::reduce_scatter, call.all_bytes(comm.size()),
-                      call.type->size * comm.size());
+AreaNeeds ReduceScatterRounds::needs(const Comm& comm, const ReduceScatter& call) noexcept {
+  return {Family::reduce_scatter, call.all_bytes(comm.size()), call.type->size * comm.size()};
 }
 
 Count ReduceScatterRounds::piece_of(int rank, Count round) const noexcept {
@@ -320,8 +319,8 @@ PrefixRounds::PrefixRounds(ShmCollArea& area, const Allreduce& call, const Comm&
   set_rounds(pieces_);
 }
 
-ShmCollArea* PrefixRounds::area_for(const Comm& comm, const Allreduce& call) noexcept {
-  return shm_area_for(comm, Family::scan, bytes_of(call.receive), call.receive.type->size);
+AreaNeeds PrefixRounds::needs(const Comm& /*comm*/, const Allreduce& call) noexcept {
+  return {Family::scan, bytes_of(call.receive), call.receive.type->size};
 }
 
 std::size_t PrefixRounds::posted_bytes(Count round) const noexcept {

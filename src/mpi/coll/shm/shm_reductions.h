@@ -15,8 +15,7 @@ namespace fulmar::mpi {
 class AllreduceRounds : public ShmRounds {
  public:
   AllreduceRounds(device::ShmCollArea& area, const Allreduce& call, const Comm& comm);
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Allreduce& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Allreduce& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -43,7 +42,7 @@ class AllreduceRounds : public ShmRounds {
 class ReduceRounds : public ShmRounds {
  public:
   ReduceRounds(device::ShmCollArea& area, const Reduce& call, const Comm& comm);
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm, const Reduce& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Reduce& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -80,8 +79,7 @@ class OwnParts {
 class ReduceScatterRounds : public ShmRounds {
  public:
   ReduceScatterRounds(device::ShmCollArea& area, const ReduceScatter& call, const Comm& comm);
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const ReduceScatter& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const ReduceScatter& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -106,8 +104,7 @@ class ReduceScatterRounds : public ShmRounds {
 class PrefixRounds : public ShmRounds {
  public:
   PrefixRounds(device::ShmCollArea& area, const Allreduce& call, const Comm& comm, int end);
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Allreduce& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Allreduce& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;

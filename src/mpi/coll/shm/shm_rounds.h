@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "mpi/coll/check/count_check.h"
 #include "mpi/coll/shm/shm_coll.h"
 
 /// Calls on a collective area, cut where they may have to wait.
@@ -23,6 +24,8 @@
 ///     bool ready()                   whether all that `take` of the only round needs was posted
 ///                                    before this rank has posted: the call can be made at once
 ///     base::Error finish()           after the last round: what is left to do, and the result
+///
+///     static AreaNeeds needs(const Comm&, const Call&)    see `area_for`
 ///
 /// `run_rounds` is the blocking driver, ShmTask (shm_task.h) the other one.
 ///
@@ -63,6 +66,9 @@ class ShmRounds {
   ShmRounds(const ShmRounds&) = delete;
   ShmRounds& operator=(const ShmRounds&) = delete;
 
+  /// Whether each rank knows the lengths of the data of all others.
+  static constexpr bool knows_lengths = true;
+
   [[nodiscard]] Count rounds() const noexcept { return rounds_; }
   [[nodiscard]] device::ShmCollArea& area() const noexcept { return area_; }
   [[nodiscard]] const Comm& comm() const noexcept { return comm_; }
@@ -75,6 +81,7 @@ class ShmRounds {
   /// One round at least, also of a call without data.
   void set_rounds(const Pieces& pieces) noexcept { rounds_ = std::max<Count>(pieces.count(), 1); }
   void set_one_round() noexcept { rounds_ = 1; }
+  void set_number_of_rounds(Count rounds) noexcept { rounds_ = rounds; }
 
   [[nodiscard]] const base::Error& error() const noexcept { return error_; }
   /// The first one is the result.
@@ -151,6 +158,16 @@ class ShmRounds {
   std::uint64_t followed_ = 0;  ///< bits: members
   base::Error error_;
 };
+
+/// The collective area of the communicator, if it has one and the call takes it; else null:
+/// messages. Depends only on values that are the same in all ranks.
+template <class Rounds, class Call>
+[[nodiscard]] device::ShmCollArea* area_for(const Comm& comm, const Call& call) noexcept {
+  if constexpr (!Rounds::knows_lengths) {
+    if (compares_counts(comm)) return nullptr;  // which is done by messages
+  }
+  return shm_area_for(comm, Rounds::needs(comm, call));
+}
 
 /// Blocking, from a round on.
 template <class Rounds>

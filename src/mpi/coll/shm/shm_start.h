@@ -2,75 +2,91 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "mpi/coll/engine/run.h"
+#include "mpi/coll/shm/request_area.h"
 #include "mpi/coll/shm/shm_various.h"
 
-/// Non-blocking calls on a collective area: made at once where all that they wait for is there,
-/// else by the queue of the communicator (mpi/coll/engine/area_queue.h).
+/// Non-blocking and persistent calls on a collective area: made at once where all that they wait
+/// for is there, else by the queue of the area (mpi/coll/engine/area_queue.h).
 namespace fulmar::mpi {
 
-/// The request of a call that is under way.
+/// The request of a non-blocking call that is under way, or of a persistent one.
 template <class Rounds, class Call>
 class AreaRequest final : public CollRequestOf<Call>, private AreaTask {
  public:
   AreaRequest(Comm& comm, int tag, Call&& call, device::ShmCollArea& area)
       : CollRequestOf<Call>(comm, tag, std::move(call)),
         AreaTask(mpi::calls_user(this->call().held())),
-        rounds_(area, this->call(), comm) {}
+        area_(area) {}
+  /// Persistent, with an area of its own.
+  AreaRequest(Comm& comm, int tag, Call&& call, std::unique_ptr<RequestArea> own)
+      : AreaRequest(comm, tag, std::move(call), own->area()) {
+    own_ = std::move(own);
+  }
 
   void start(device::Operation& completion) noexcept override {
+    this->forget_result();
+    rounds_.emplace(area_, this->call(), this->comm());
+    round_ = 0;
+    posted_ = false;
+    begin();
     completion_ = &completion;
     completion.stage = device::Stage::queued;
-    this->comm().library->schedules->area_queues().add(this->comm(), *this);
+    Comm& comm = this->comm();
+    AreaQueues& queues = comm.library->schedules->area_queues();
+    if (own_ == nullptr) return queues.add(comm.area_tasks, comm, *this);
+    (void)advance();
+    if (over()) return end();
+    queues.add(own_->tasks(), comm, *this);
   }
 
  private:
   unsigned advance() override {
-    device::ShmCollArea& area = rounds_.area();
     unsigned moved = 0;
     for (;;) {
-      if (area.failed()) [[unlikely]] {
+      if (area_.failed()) [[unlikely]] {
         this->note(failure_of(this->comm()));
         set_over();
         return moved;
       }
       if (!posted_) {
-        if (round_ == rounds_.rounds()) break;
+        if (round_ == rounds_->rounds()) break;
         if (!post()) return moved;
         ++moved;
       }
-      if (!rounds_.take(round_).is_nothing()) return moved;
+      if (!rounds_->take(round_).is_nothing()) return moved;
       posted_ = false;
       ++round_;
       ++moved;
     }
-    this->note(rounds_.finish());
+    this->note(rounds_->finish());
     set_over();
     return moved;
   }
 
   bool post() {
-    device::ShmCollArea& area = rounds_.area();
-    const bool empty = rounds_.after_error();
-    if (!area.can_post(empty ? 0 : rounds_.posted_bytes(round_))) return false;
+    const bool empty = rounds_->after_error();
+    if (!area_.can_post(empty ? 0 : rounds_->posted_bytes(round_))) return false;
     if (empty) [[unlikely]] {
-      area.post();
+      area_.post();
     } else {
-      rounds_.post(round_);
+      rounds_->post(round_);
     }
     posted_ = true;
     return true;
   }
 
   void end() noexcept override {
-    if constexpr (requires { rounds_.long_blocks(); }) {
-      if (!rounds_.long_blocks().none() && !rounds_.area().failed()) {
+    if constexpr (requires { rounds_->long_blocks(); }) {
+      if (!rounds_->long_blocks().none() && !area_.failed()) {
         return this->start_messages(
             [&](CollContext& exchange) {
-              return move_long_blocks(exchange, rounds_.long_blocks());
+              return move_long_blocks(exchange, rounds_->long_blocks());
             },
             *completion_);
       }
@@ -78,7 +94,9 @@ class AreaRequest final : public CollRequestOf<Call>, private AreaTask {
     this->comm().device->complete(*completion_);
   }
 
-  Rounds rounds_;
+  device::ShmCollArea& area_;
+  std::unique_ptr<RequestArea> own_;  ///< null where `area_` is the communicator's
+  std::optional<Rounds> rounds_;
   Count round_ = 0;
   bool posted_ = false;
   device::Operation* completion_ = nullptr;
@@ -104,7 +122,7 @@ base::Error start_on_area(Comm& comm, int tag, Call call, MPI_Request& out) {
   const bool stands_in = comm.stand_in != nullptr;
   if (const base::Error bad = admit(comm, call); bad.failed()) return bad;
   const bool may = comm.coll_area != nullptr && !comm.is_inter && !compares_counts(comm);
-  device::ShmCollArea* const area = may ? Rounds::area_for(comm, call) : nullptr;
+  device::ShmCollArea* const area = may ? area_for<Rounds>(comm, call) : nullptr;
   if (area == nullptr) return start_admitted<Call>(comm, tag, std::move(call), out);
   if (comm.area_tasks == nullptr && !stands_in) {
     base::Error result;
@@ -119,6 +137,39 @@ base::Error start_on_area(Comm& comm, int tag, Call call, MPI_Request& out) {
   return make_nonblocking_request(
       nonblocking_kind<Call>, comm,
       new (std::nothrow) AreaRequest<Rounds, Call>(comm, tag, std::move(call), *area), out);
+}
+
+/// The area that a persistent call asks for.
+template <class Rounds, class Call>
+[[nodiscard]] AreaWish area_wish(const Comm& comm, const Call& call) noexcept {
+  const AreaNeeds needs = Rounds::needs(comm, call);
+  if (!comm.library->schedules->choices().takes_shm(needs.family, comm.size(), needs.bytes)) {
+    return AreaWish::none;
+  }
+  if constexpr (!Rounds::knows_lengths) {
+    const bool is_long = Rounds::longest_payload(comm, call) > uncut_bytes;
+    return is_long ? AreaWish::rather_staged : AreaWish::any;
+  }
+  return std::max(needs.bytes, needs.payload) > uncut_bytes ? AreaWish::staged : AreaWish::any;
+}
+
+/// Persistent: checks the call, agrees with the other ranks on an area for it, and keeps it for
+/// MPI_Start. A rank whose arguments are wrong takes part in the agreement.
+template <class Rounds, class Call>
+base::Error keep_on_area(Comm& comm, int tag, Call call, MPI_Request& out) {
+  if (const base::Error bad = check_call(comm, call); bad.failed()) {
+    RequestArea::decline(comm);
+    return bad;
+  }
+  if (comm.coll_area == nullptr) return keep_checked(comm, tag, std::move(call), out);
+  std::unique_ptr<RequestArea> own = RequestArea::agree(comm, area_wish<Rounds>(comm, call));
+  if (own == nullptr || !takes_area(comm, own->area(), Rounds::needs(comm, call))) {
+    return keep_checked(comm, tag, std::move(call), out);
+  }
+  return make_persistent_request(
+      persistent_kind<Call>, comm,
+      new (std::nothrow) AreaRequest<Rounds, Call>(comm, tag, std::move(call), std::move(own)),
+      out);
 }
 
 }  // namespace fulmar::mpi

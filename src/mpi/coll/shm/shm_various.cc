@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "mpi/coll/engine/run.h"
 
@@ -24,6 +25,15 @@ struct Entry {
   std::uint32_t offset;  ///< from the start of the payload
 };
 
+/// The longest of the blocks for or from the ranks of `comm`.
+Count longest_of(const Comm& comm, const Blocks& blocks) noexcept {
+  Count longest = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    longest = std::max(longest, bytes_of(blocks[rank]));
+  }
+  return longest;
+}
+
 constexpr std::uint64_t rank_bit(int rank) noexcept { return std::uint64_t{1} << rank; }
 
 Count clamped(Count bytes) noexcept { return std::min(bytes, largest_length); }
@@ -32,10 +42,6 @@ Count clamped(Count bytes) noexcept { return std::min(bytes, largest_length); }
 /// needs no length to find it.
 std::size_t outside_slot(std::size_t bytes) noexcept {
   return std::max<std::size_t>(bytes, wire::coll_slot_bytes + 1);
-}
-
-ShmCollArea* area_of(const Comm& comm, Family family) noexcept {
-  return compares_counts(comm) ? nullptr : shm_area_for(comm, family, 0);
 }
 
 /// Whether a member has posted the next round, and with a block that is in the payload.
@@ -132,6 +138,7 @@ PartsOut::PartsOut(const ShmCollArea& area, const Blocks& blocks, Count longest)
     if (rank == self) continue;
     const Count bytes = bytes_of(blocks[rank]);
     has_table_ = has_table_ || bytes != first;
+    longest_given_ = std::max(longest_given_, clamped(bytes));
     if (bytes > longest) {
       left_out_ |= rank_bit(rank);
     } else {
@@ -198,6 +205,19 @@ void VariousRounds::take_part_of(int member, const Data& to) {
              area().payload(member, fits ? end : table) + (fits ? entry.offset : 0), to);
 }
 
+Count VariousRounds::longest_part_of(int member) const noexcept {
+  Entry entry{area().whole_bytes_of(member), 0};
+  if (entry.bytes != table_mark) return entry.bytes;
+  const auto parts = static_cast<std::size_t>(area().size() - 1);
+  const std::byte* table = area().payload(member, outside_slot(sizeof entry * parts));
+  Count longest = 0;
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::memcpy(&entry, table + sizeof entry * part, sizeof entry);
+    longest = std::max(longest, clamped(entry.bytes));
+  }
+  return longest;
+}
+
 GathervRounds::GathervRounds(ShmCollArea& area, const Gatherv& call, const Comm& comm) noexcept
     : VariousRounds(area, comm, 1), call_(call), at_root_(comm.rank == call.root) {
   if (at_root_) {
@@ -208,8 +228,12 @@ GathervRounds::GathervRounds(ShmCollArea& area, const Gatherv& call, const Comm&
   if (bytes_of(call.send) > longest()) long_ones().send_to = rank_bit(call.root);
 }
 
-ShmCollArea* GathervRounds::area_for(const Comm& comm, const Gatherv& /*call*/) noexcept {
-  return area_of(comm, Family::gather);
+AreaNeeds GathervRounds::needs(const Comm& /*comm*/, const Gatherv& /*call*/) noexcept {
+  return {Family::gather};
+}
+
+Count GathervRounds::longest_payload(const Comm& comm, const Gatherv& call) noexcept {
+  return comm.rank == call.root ? longest_of(comm, call.receive) : bytes_of(call.send);
 }
 
 std::size_t GathervRounds::posted_bytes(Count /*round*/) const noexcept {
@@ -253,8 +277,13 @@ ScattervRounds::ScattervRounds(ShmCollArea& area, const Scatterv& call, const Co
   long_ones().send_to = out_->left_out();
 }
 
-ShmCollArea* ScattervRounds::area_for(const Comm& comm, const Scatterv& /*call*/) noexcept {
-  return area_of(comm, Family::scatter);
+AreaNeeds ScattervRounds::needs(const Comm& /*comm*/, const Scatterv& /*call*/) noexcept {
+  return {Family::scatter};
+}
+
+Count ScattervRounds::longest_payload(const Comm& comm, const Scatterv& call) noexcept {
+  const Count block = comm.rank == call.root ? longest_of(comm, call.send) : bytes_of(call.receive);
+  return block * (comm.size() - 1);
 }
 
 std::size_t ScattervRounds::posted_bytes(Count /*round*/) const noexcept {
@@ -286,37 +315,91 @@ Error ScattervRounds::finish() const {
 AlltoallvRounds::AlltoallvRounds(ShmCollArea& area, const Alltoall& call, const Comm& comm) noexcept
     : VariousRounds(area, comm, comm.size() - 1),
       call_(call),
-      out_(area, call.send.in_place() ? call.receive : call.send, longest()) {
+      out_(area, call.send.in_place() ? call.receive : call.send, longest()),
+      longest_of_all_(out_.longest_given()) {
   long_ones().to = call.send.in_place() ? &call.receive : &call.send;
   long_ones().from = &call.receive;
   long_ones().in_place = call.send.in_place();
   long_ones().send_to = out_.left_out();
 }
 
-ShmCollArea* AlltoallvRounds::area_for(const Comm& comm, const Alltoall& /*call*/) noexcept {
-  return area_of(comm, Family::alltoall);
+AreaNeeds AlltoallvRounds::needs(const Comm& /*comm*/, const Alltoall& /*call*/) noexcept {
+  return {Family::alltoall};
 }
 
-std::size_t AlltoallvRounds::posted_bytes(Count /*round*/) const noexcept {
-  return out_.length().bytes;
+Count AlltoallvRounds::longest_payload(const Comm& comm, const Alltoall& call) noexcept {
+  return longest_of(comm, call.receive) * (comm.size() - 1);
+}
+
+std::size_t AlltoallvRounds::posted_bytes(Count round) const noexcept {
+  if (round == 0) return out_.length().bytes;
+  return static_cast<std::size_t>(pieces_.most * (area().size() - 1));
 }
 bool AlltoallvRounds::ready() const noexcept {
   return long_blocks().none() && all_posted_next(area(), longest());
 }
 
-void AlltoallvRounds::post(Count /*round*/) noexcept {
+void AlltoallvRounds::post(Count round) noexcept {
+  if (round > 0) return post_pieces(round - 1);
   area().post_exchange(out_.length(),
                        [&](std::byte* to, base::StoreKind stores) { out_.fill(to, stores); });
 }
 
-Awaited AlltoallvRounds::take(Count /*round*/) {
+/// The piece for each rank has a place of the same size.
+void AlltoallvRounds::post_pieces(Count piece) noexcept {
+  const int self = area().self();
+  const ShmCollArea::Length length = length_of(pieces_.most * (area().size() - 1), 0);
+  area().post_exchange(length, [&](std::byte* to, base::StoreKind stores) {
+    for (int member = 0; member < area().size(); ++member) {
+      if ((pieces_to_ & rank_bit(member)) == 0) continue;
+      Packed(long_blocks().block_to(member))
+          .read(pieces_.begin(piece), pieces_.most, to + pieces_.most * part_of(member, self),
+                stores);
+    }
+  });
+}
+
+Awaited AlltoallvRounds::take(Count round) {
+  const Awaited missing = round == 0 ? take_first() : take_pieces(round - 1);
+  if (!missing.is_nothing()) return missing;
+  if (const Awaited rest = all_members(); !rest.is_nothing()) return rest;
+  if (round == 0) choose_rounds();
+  step_ = 1;
+  return {};
+}
+
+Awaited AlltoallvRounds::take_first() {
+  for (; step_ < area().size(); ++step_) {
+    const int member = (area().self() + step_) % area().size();
+    if (!area().arrived(member)) return Awaited::member(member);
+    take_part_of(member, call_.receive[member]);
+    longest_of_all_ = std::max(longest_of_all_, longest_part_of(member));
+  }
+  return {};
+}
+
+Awaited AlltoallvRounds::take_pieces(Count piece) {
   const int self = area().self();
   for (; step_ < area().size(); ++step_) {
     const int member = (self + step_) % area().size();
+    if ((pieces_from_ & rank_bit(member)) == 0) continue;
     if (!area().arrived(member)) return Awaited::member(member);
-    take_part_of(member, call_.receive[member]);
+    const std::byte* payload = area().payload(member, posted_bytes(piece + 1));
+    Packed(call_.receive[member])
+        .write(pieces_.begin(piece), pieces_.most, payload + pieces_.most * part_of(self, member));
   }
-  return all_members();
+  return {};
+}
+
+/// The same in all ranks, which know the same lengths.
+void AlltoallvRounds::choose_rounds() noexcept {
+  if (longest_of_all_ <= longest() || longest_of_all_ == largest_length) return;
+  if (crowded(comm()) || !is_staged(area())) return;
+  const int parts = area().size() - 1;
+  pieces_ = {longest_of_all_, part_bytes(comm(), area(), longest_of_all_, parts, Flow::every_way)};
+  set_number_of_rounds(1 + pieces_.count());
+  pieces_to_ = std::exchange(long_ones().send_to, 0);
+  pieces_from_ = std::exchange(long_ones().receive_from, 0);
 }
 
 Error AlltoallvRounds::finish() const {

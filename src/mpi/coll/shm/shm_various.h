@@ -10,10 +10,14 @@
 /// alltoallv and alltoallw, in one round on a collective area (shm_rounds.h).
 ///
 /// All ranks have to use the same algorithm, and the only lengths that two ranks both know are
-/// those of the blocks between them. So every call is one round on the area, whatever the lengths,
-/// and a block longer than `longest_block` follows in a message. Both sides derive that from the
-/// length that its writer posts: the writer decides, and a reader that expected another length
-/// still receives the message.
+/// those of the blocks between them. So every call begins with one round on the area, whatever the
+/// lengths, and a block longer than `longest_block` follows in a message. Both sides derive that
+/// from the length that its writer posts: the writer decides, and a reader that expected another
+/// length still receives the message.
+///
+/// In an all-to-all every rank waits for the first round of all others, and then knows the longest
+/// block of all. Where each rank has a core, long blocks follow in as many rounds as that one
+/// needs, instead of messages: both directions at a time are faster that way.
 ///
 /// A payload for several ranks (PartsOut) has its blocks one after the other. Where all have the
 /// same length, that is the length in the slot, as in the plain forms; else the payload begins with
@@ -50,12 +54,15 @@ class PartsOut {
   [[nodiscard]] device::ShmCollArea::Length length() const noexcept { return length_; }
   /// Bits: the ranks whose blocks are left to messages.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  /// Bytes of the longest block.
+  [[nodiscard]] Count longest_given() const noexcept { return longest_given_; }
   void fill(std::byte* to, base::StoreKind stores) const noexcept;
 
  private:
   const device::ShmCollArea& area_;
   const Blocks& blocks_;
   Count longest_;
+  Count longest_given_ = 0;
   device::ShmCollArea::Length length_;
   std::uint64_t left_out_ = 0;
   bool has_table_ = false;
@@ -63,6 +70,8 @@ class PartsOut {
 
 class VariousRounds : public ShmRounds {
  public:
+  static constexpr bool knows_lengths = false;
+
   [[nodiscard]] const LongBlocks& long_blocks() const noexcept { return long_; }
 
  protected:
@@ -77,6 +86,8 @@ class VariousRounds : public ShmRounds {
   void take_part_of(int member, const Data& to);
   /// It has posted a block for this rank alone.
   void take_block_of(int member, const Data& to);
+  /// The longest of the blocks of a member that has posted its parts, for whatever rank.
+  [[nodiscard]] Count longest_part_of(int member) const noexcept;
 
  private:
   void take_bytes(int member, Count given, const std::byte* bytes, const Data& to);
@@ -88,8 +99,9 @@ class VariousRounds : public ShmRounds {
 class GathervRounds : public VariousRounds {
  public:
   GathervRounds(device::ShmCollArea& area, const Gatherv& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Gatherv& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Gatherv& call) noexcept;
+  /// The longest payload of a rank, as far as this one knows.
+  [[nodiscard]] static Count longest_payload(const Comm& comm, const Gatherv& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -106,8 +118,8 @@ class GathervRounds : public VariousRounds {
 class ScattervRounds : public VariousRounds {
  public:
   ScattervRounds(device::ShmCollArea& area, const Scatterv& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Scatterv& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Scatterv& call) noexcept;
+  [[nodiscard]] static Count longest_payload(const Comm& comm, const Scatterv& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -125,8 +137,8 @@ class ScattervRounds : public VariousRounds {
 class AlltoallvRounds : public VariousRounds {
  public:
   AlltoallvRounds(device::ShmCollArea& area, const Alltoall& call, const Comm& comm) noexcept;
-  [[nodiscard]] static device::ShmCollArea* area_for(const Comm& comm,
-                                                     const Alltoall& call) noexcept;
+  [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Alltoall& call) noexcept;
+  [[nodiscard]] static Count longest_payload(const Comm& comm, const Alltoall& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
   [[nodiscard]] bool ready() const noexcept;
@@ -135,8 +147,18 @@ class AlltoallvRounds : public VariousRounds {
   [[nodiscard]] base::Error finish() const;
 
  private:
+  void post_pieces(Count round) noexcept;
+  Awaited take_first();
+  Awaited take_pieces(Count round);
+  /// After the first round, in which all have given the lengths of their blocks.
+  void choose_rounds() noexcept;
+
   const Alltoall& call_;
   PartsOut out_;
+  Count longest_of_all_;  ///< the longest block, as far as known
+  Pieces pieces_{0, 1};   ///< of it, after the first round; none where long blocks are messages
+  std::uint64_t pieces_to_ = 0;    ///< bits: ranks that get pieces from this one
+  std::uint64_t pieces_from_ = 0;  ///< bits: ranks that this one gets pieces from
   int step_ = 1;
 };
 
