@@ -15,7 +15,7 @@ namespace fulmar::io {
 /// What the file operations of a process came to so far (MPI_T performance variables).
 ///
 /// Thread rule: any thread.
-struct FileFigures {
+struct FileStats {
   using Counter = std::atomic<std::uint64_t>;
   Counter read_operations{0};  ///< data access calls of the program
   Counter write_operations{0};
@@ -35,7 +35,7 @@ struct FileFigures {
 
 /// Where file operations of a process are counted, and recorded while it is traced.
 struct FileLog {
-  FileFigures figures;
+  FileStats figures;
   std::unique_ptr<FileTrace> trace;  ///< null: nothing is traced
   base::Trace* spans = nullptr;      ///< the trace of calls, with `trace`
 };
@@ -57,11 +57,11 @@ class SystemCall {
   }
 
   /// `moved` is the result of the call: bytes, or -1. Leaves errno alone.
-  void ended(FileFigures::Counter FileFigures::* bytes, std::int64_t moved) noexcept {
+  void ended(FileStats::Counter FileStats::* bytes, std::int64_t moved) noexcept {
     if (log_ == nullptr) return;
-    FileFigures::add(log_->figures.system_calls);
+    FileStats::add(log_->figures.system_calls);
     if (moved > 0 && bytes != nullptr) {
-      FileFigures::add(log_->figures.*bytes, static_cast<std::uint64_t>(moved));
+      FileStats::add(log_->figures.*bytes, static_cast<std::uint64_t>(moved));
     }
     const std::int64_t some = moved > 0 ? moved : 0;
     if (log_->trace != nullptr) [[unlikely]]
@@ -69,10 +69,10 @@ class SystemCall {
   }
 
   /// For data that went through mapped memory instead: `moved` bytes up to `span` behind the offset.
-  void moved_in_memory(FileFigures::Counter FileFigures::* bytes, std::int64_t moved,
+  void moved_in_memory(FileStats::Counter FileStats::* bytes, std::int64_t moved,
                        std::int64_t span) noexcept {
     if (log_ == nullptr) return;
-    FileFigures::add(log_->figures.*bytes, static_cast<std::uint64_t>(moved));
+    FileStats::add(log_->figures.*bytes, static_cast<std::uint64_t>(moved));
     if (log_->trace != nullptr) [[unlikely]]
       record(moved, span);
   }

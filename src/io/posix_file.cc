@@ -91,7 +91,7 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
     const std::size_t bytes = std::min(to.size() - done, most_bytes_a_call);
     SystemCall call = begin("pread", at, bytes);
     const ssize_t moved = ::pread(descriptor_.get(), to.data() + done, bytes, at);
-    call.ended(&FileFigures::bytes_read, moved);
+    call.ended(&FileStats::bytes_read, moved);
     if (moved == 0) break;
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
@@ -106,7 +106,7 @@ bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) co
   const iovec piece{to.data(), to.size()};
   SystemCall call = begin("preadv2", offset, to.size());
   const ssize_t moved = ::preadv2(descriptor_.get(), &piece, 1, offset, RWF_NOWAIT);
-  call.ended(&FileFigures::bytes_read, moved);
+  call.ended(&FileStats::bytes_read, moved);
   return moved == static_cast<ssize_t>(to.size());
 }
 
@@ -117,7 +117,7 @@ Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) con
     const std::size_t bytes = std::min(from.size() - done, most_bytes_a_call);
     SystemCall call = begin("pwrite", at, bytes);
     const ssize_t moved = ::pwrite(descriptor_.get(), from.data() + done, bytes, at);
-    call.ended(&FileFigures::bytes_written, moved);
+    call.ended(&FileStats::bytes_written, moved);
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
     } else if (moved == 0 || errno != EINTR) {
@@ -134,7 +134,7 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) co
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
     SystemCall call = begin("preadv", at, 0);
     const ssize_t moved = ::preadv(descriptor_.get(), to.data(), pieces_a_call(to), at);
-    call.ended(&FileFigures::bytes_read, moved);
+    call.ended(&FileStats::bytes_read, moved);
     if (moved == 0) break;
     if (moved > 0) {
       done += static_cast<std::size_t>(moved);
@@ -151,7 +151,7 @@ Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
   while (!from.empty()) {
     SystemCall call = begin("pwritev", offset, 0);
     const ssize_t moved = ::pwritev(descriptor_.get(), from.data(), pieces_a_call(from), offset);
-    call.ended(&FileFigures::bytes_written, moved);
+    call.ended(&FileStats::bytes_written, moved);
     if (moved > 0) {
       offset += moved;
       from = skipped(from, static_cast<std::size_t>(moved));
@@ -226,8 +226,8 @@ void PosixFile::keep_log(FileLog& log) {
 
 void PosixFile::count_lock_wait(std::uint64_t ns) const noexcept {
   if (log_ == nullptr) return;
-  FileFigures::add(log_->figures.lock_waits);
-  FileFigures::add(log_->figures.lock_wait_ns, ns);
+  FileStats::add(log_->figures.lock_waits);
+  FileStats::add(log_->figures.lock_wait_ns, ns);
 }
 
 Error PosixFile::store_exactly() {

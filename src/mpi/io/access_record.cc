@@ -42,11 +42,11 @@ AccessRecord::AccessRecord(const File& file, const AccessArguments& arguments,
                            Coordination coordination, CallForm form) noexcept
     : call_(access_call_name(arguments, coordination, form)) {
   io::FileLog& log = file.library->files->log();
-  io::FileFigures& figures = log.figures;
-  io::FileFigures::add(arguments.direction == Direction::read ? figures.read_operations
-                                                              : figures.write_operations);
+  io::FileStats& figures = log.figures;
+  io::FileStats::add(arguments.direction == Direction::read ? figures.read_operations
+                                                            : figures.write_operations);
   if (coordination == Coordination::collective) {
-    io::FileFigures::add(figures.collective_operations);
+    io::FileStats::add(figures.collective_operations);
   }
   if (log.trace == nullptr) return;
   trace_ = log.trace.get();

@@ -143,7 +143,7 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), open);
   if (exchanges) {
     call.record.set_exchanged();
-    io::FileFigures::add(exchange.comm().library->files->log().figures.exchanges);
+    io::FileStats::add(exchange.comm().library->files->log().figures.exchanges);
     if (open.cached_apart) open.file.refresh();
     co_await move_in_two_phases(exchange, call, parts);
     if (open.cached_apart && call.error.ok()) call.error = open.file.push();

@@ -244,7 +244,7 @@ void FileCheck::Exchange::find_fault() {
   } else {
     std::uint64_t compared = 0;
     const auto mismatch = check_.kept_.compare(pieces, compared);
-    io::FileFigures::add(exchange_.comm().library->files->log().figures.checked_bytes, compared);
+    io::FileStats::add(exchange_.comm().library->files->log().figures.checked_bytes, compared);
     if (mismatch && call_.error.ok()) note(*mismatch);
   }
   std::erase_if(check_.forgotten_,

@@ -50,7 +50,7 @@ Count move_windows(const Access& access, Count position, Count bytes, MappedPart
     io::SystemCall record = access.file->begin(writes ? "mapped write" : "mapped read", first,
                                                static_cast<std::size_t>(to - at));
     move(held.address_of_zero(), at, to - at);
-    record.moved_in_memory(writes ? &io::FileFigures::bytes_written : &io::FileFigures::bytes_read,
+    record.moved_in_memory(writes ? &io::FileStats::bytes_written : &io::FileStats::bytes_read,
                            to - at, last - first);
     at = to;
     if (at == end) break;

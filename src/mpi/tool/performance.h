@@ -13,9 +13,9 @@ namespace fulmar::mpi {
 
 struct PerformanceSession {};
 
-/// The source of a performance variable. `device` is null until MPI was initialised for the first
+/// Where performance variables are read from. `device` is null until MPI was initialised for the first
 /// time.
-struct Figures {
+struct PerformanceSources {
   const Library& library;
   device::Device* device;
 };
@@ -28,21 +28,27 @@ struct PerformanceVariable {
     state,      ///< MPI_INT with an enumeration
   };
   /// How a handle computes its value from the result of `read`.
-  enum class Way : std::uint8_t {
-    live,     ///< as it is: continuous and read-only
-    growth,   ///< what was added while the handle was started
+  enum class Reading : std::uint8_t {
+    live,     ///< the value itself: continuous and read-only
+    growth,   ///< the growth while the handle was started
     highest,  ///< the largest while the handle was started
   };
 
+  /// `comm` is null for variables that are bound to no object.
+  using Read = std::uint64_t (*)(const PerformanceSources& sources, const Comm* comm);
+
+  struct Kind {
+    int var_class;  ///< MPI_T_PVAR_CLASS_
+    Form form;
+    Reading reading;
+    int bind = MPI_T_BIND_NO_OBJECT;
+  };
+
   const char* name;  ///< up to the first _ the name of its category
-  int var_class;     ///< MPI_T_PVAR_CLASS_
-  Form form;
-  Way way;
+  Kind kind;
   int verbosity;
-  int bind;  ///< MPI_T_BIND_
   const char* description;
-  /// `comm` is null for variables that are bound to nothing.
-  std::uint64_t (*read)(const Figures& figures, const Comm* comm);
+  Read read;
 };
 
 /// All performance variables.
@@ -54,19 +60,19 @@ struct PerformanceVariable {
 struct PerformanceHandle {
   const PerformanceSession* session;
   const PerformanceVariable* variable;
-  Comm* comm;  ///< one reference held; nullptr where bound to nothing
+  Comm* comm;  ///< one reference held; nullptr if bound to no object
   bool running = false;
   std::uint64_t base = 0;   ///< growth: what was read at the start
   std::uint64_t value = 0;  ///< growth up to the last stop; highest so far
 
-  void start(const Figures& figures) noexcept;
-  void stop(const Figures& figures) noexcept;
-  void set(const Figures& figures, std::uint64_t to) noexcept;
+  void start(const PerformanceSources& sources) noexcept;
+  void stop(const PerformanceSources& sources) noexcept;
+  void set(const PerformanceSources& sources, std::uint64_t to) noexcept;
   /// To 0, or to the present value for a highest.
-  void reset(const Figures& figures) noexcept;
-  [[nodiscard]] std::uint64_t current(const Figures& figures) noexcept;
+  void reset(const PerformanceSources& sources) noexcept;
+  [[nodiscard]] std::uint64_t current(const PerformanceSources& sources) noexcept;
   /// Updates the highest value.
-  void follow(const Figures& figures) noexcept;
+  void follow(const PerformanceSources& sources) noexcept;
 };
 
 }  // namespace fulmar::mpi

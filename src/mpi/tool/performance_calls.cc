@@ -9,7 +9,7 @@ namespace fulmar::mpi {
 namespace {
 
 using Form = PerformanceVariable::Form;
-using Way = PerformanceVariable::Way;
+using Reading = PerformanceVariable::Reading;
 
 constexpr double billionth = 1e-9;
 
@@ -74,13 +74,14 @@ int for_one_or_all(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle han
   const Named named(tool, session, handle);
   if (is_all(handle) && named.session != nullptr) {
     for (PerformanceHandle* each : tool.tables().performance_handles.live()) {
-      if (each->session == named.session && each->variable->way != Way::live) act(*each);
+      if (each->session == named.session && each->variable->kind.reading != Reading::live)
+        act(*each);
     }
     tool.update_watch();
     return MPI_SUCCESS;
   }
   if (named.error != MPI_SUCCESS) return named.error;
-  if (named.handle->variable->way == Way::live) return refusal;
+  if (named.handle->variable->kind.reading == Reading::live) return refusal;
   act(*named.handle);
   tool.update_watch();
   return MPI_SUCCESS;
@@ -88,7 +89,7 @@ int for_one_or_all(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle han
 
 /// The communicator that a handle is bound to.
 int find_object(Tool& tool, const PerformanceVariable& variable, void* object, Comm*& comm) {
-  if (variable.bind != MPI_T_BIND_MPI_COMM) return MPI_SUCCESS;
+  if (variable.kind.bind != MPI_T_BIND_MPI_COMM) return MPI_SUCCESS;
   if (object == nullptr) return MPI_T_ERR_INVALID;
   comm = tool.library().find<Comm>(*static_cast<MPI_Comm*>(object));
   return comm == nullptr ? MPI_T_ERR_INVALID : MPI_SUCCESS;
@@ -107,19 +108,19 @@ int t_pvar_get_info(Tool& tool, int index, char* name, int* name_len, int* verbo
                     int* desc_len, int* bind, int* readonly, int* continuous, int* atomic) {
   const PerformanceVariable* variable = find_variable(index);
   if (variable == nullptr) return MPI_T_ERR_INVALID_INDEX;
-  const bool live = variable->way == Way::live;
+  const bool live = variable->kind.reading == Reading::live;
   give_text(variable->name, name, name_len);
   give(verbosity, variable->verbosity);
-  give(var_class, variable->var_class);
-  if (datatype != nullptr) *datatype = datatype_of(variable->form);
+  give(var_class, variable->kind.var_class);
+  if (datatype != nullptr) *datatype = datatype_of(variable->kind.form);
   if (enumtype != nullptr) {
     const Enumeration* states = tool.tables().library_states;
-    *enumtype = variable->form == Form::state
+    *enumtype = variable->kind.form == Form::state
                     ? reinterpret_cast<MPI_T_enum>(const_cast<Enumeration*>(states))
                     : MPI_T_ENUM_NULL;
   }
   give_text(variable->description, desc, desc_len);
-  give(bind, variable->bind);
+  give(bind, variable->kind.bind);
   give(readonly, live ? 1 : 0);
   give(continuous, live ? 1 : 0);
   give(atomic, live ? 0 : 1);
@@ -130,7 +131,7 @@ int t_pvar_get_index(Tool& /*tool*/, const char* name, int var_class, int* index
   if (name == nullptr || index == nullptr) return MPI_T_ERR_INVALID;
   int at = 0;
   for (const PerformanceVariable& variable : performance_variables()) {
-    if (variable.var_class == var_class && std::strcmp(variable.name, name) == 0) {
+    if (variable.kind.var_class == var_class && std::strcmp(variable.name, name) == 0) {
       *index = at;
       return MPI_SUCCESS;
     }
@@ -174,7 +175,7 @@ int t_pvar_handle_alloc(Tool& tool, MPI_T_pvar_session session, int index, void*
   PerformanceHandle* made = tool.tables().performance_handles.make(owner, variable, comm);
   if (made == nullptr) return MPI_T_ERR_OUT_OF_HANDLES;
   if (comm != nullptr) tool.library().acquire(*comm);
-  made->reset(tool.figures());
+  made->reset(tool.sources());
   *handle = tool.tables().performance_handles.handle_of(*made);
   give(count, 1);
   return MPI_SUCCESS;
@@ -191,19 +192,19 @@ int t_pvar_handle_free(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle
 
 int t_pvar_start(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
   return for_one_or_all(tool, session, handle, MPI_T_ERR_PVAR_NO_STARTSTOP,
-                        [&](PerformanceHandle& each) { each.start(tool.figures()); });
+                        [&](PerformanceHandle& each) { each.start(tool.sources()); });
 }
 
 int t_pvar_stop(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
   return for_one_or_all(tool, session, handle, MPI_T_ERR_PVAR_NO_STARTSTOP,
-                        [&](PerformanceHandle& each) { each.stop(tool.figures()); });
+                        [&](PerformanceHandle& each) { each.stop(tool.sources()); });
 }
 
 int t_pvar_read(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle handle, void* buffer) {
   const Named named(tool, session, handle);
   if (named.error != MPI_SUCCESS) return named.error;
   if (buffer == nullptr) return MPI_T_ERR_INVALID;
-  store(named.handle->variable->form, named.handle->current(tool.figures()), buffer);
+  store(named.handle->variable->kind.form, named.handle->current(tool.sources()), buffer);
   return MPI_SUCCESS;
 }
 
@@ -211,25 +212,25 @@ int t_pvar_write(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle handl
                  const void* buffer) {
   const Named named(tool, session, handle);
   if (named.error != MPI_SUCCESS) return named.error;
-  if (named.handle->variable->way == Way::live) return MPI_T_ERR_PVAR_NO_WRITE;
+  if (named.handle->variable->kind.reading == Reading::live) return MPI_T_ERR_PVAR_NO_WRITE;
   if (buffer == nullptr) return MPI_T_ERR_INVALID;
-  named.handle->set(tool.figures(), load(named.handle->variable->form, buffer));
+  named.handle->set(tool.sources(), load(named.handle->variable->kind.form, buffer));
   return MPI_SUCCESS;
 }
 
 int t_pvar_reset(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
   return for_one_or_all(tool, session, handle, MPI_T_ERR_PVAR_NO_WRITE,
-                        [&](PerformanceHandle& each) { each.reset(tool.figures()); });
+                        [&](PerformanceHandle& each) { each.reset(tool.sources()); });
 }
 
 int t_pvar_readreset(Tool& tool, MPI_T_pvar_session session, MPI_T_pvar_handle handle,
                      void* buffer) {
   const Named named(tool, session, handle);
   if (named.error != MPI_SUCCESS) return named.error;
-  if (named.handle->variable->way == Way::live) return MPI_T_ERR_PVAR_NO_WRITE;
+  if (named.handle->variable->kind.reading == Reading::live) return MPI_T_ERR_PVAR_NO_WRITE;
   if (buffer == nullptr) return MPI_T_ERR_INVALID;
-  store(named.handle->variable->form, named.handle->current(tool.figures()), buffer);
-  named.handle->reset(tool.figures());
+  store(named.handle->variable->kind.form, named.handle->current(tool.sources()), buffer);
+  named.handle->reset(tool.sources());
   return MPI_SUCCESS;
 }
 

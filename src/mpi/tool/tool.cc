@@ -64,7 +64,8 @@ void Tool::update_watch() noexcept {
   watermarks_.clear();
   if (library_.device == nullptr || tables_ == nullptr) return;
   for (PerformanceHandle* handle : tables_->performance_handles.live()) {
-    if (handle->running && handle->variable->way == PerformanceVariable::Way::highest) {
+    if (handle->running &&
+        handle->variable->kind.reading == PerformanceVariable::Reading::highest) {
       watermarks_.push_back(handle);
     }
   }
@@ -74,7 +75,7 @@ void Tool::update_watch() noexcept {
 
 void Tool::happened(const device::Event& happening) {
   if (happening.kind == device::Event::Kind::unexpected) {
-    for (PerformanceHandle* handle : watermarks_) handle->follow(figures());
+    for (PerformanceHandle* handle : watermarks_) handle->follow(sources());
   }
   const auto where = library_.device->service().polling() ? Events::Where::own_thread
                                                           : Events::Where::program_thread;

@@ -58,7 +58,7 @@ class Tool {
   [[nodiscard]] Events& events() noexcept { return tables_->events; }
   [[nodiscard]] Library& library() noexcept { return library_; }
   [[nodiscard]] const VariableStore& store() const noexcept { return store_; }
-  [[nodiscard]] Figures figures() const noexcept { return {library_, library_.device}; }
+  [[nodiscard]] PerformanceSources sources() const noexcept { return {library_, library_.device}; }
 
   /// Ends a handle of a performance variable.
   void free(PerformanceHandle& handle) noexcept;
