@@ -41,6 +41,16 @@ foreach(link IN ITEMS mpic++ mpiCC mpif77 mpif90)
   install(FILES ${CMAKE_BINARY_DIR}/bin/${link} DESTINATION bin)
 endforeach()
 
+# Completion in bash: one file, under the name of each command, as its loader looks for these.
+set(completions "")
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/completions)
+foreach(command IN ITEMS mpirun fulmar mpicc mpicxx mpic++ mpiCC mpifort mpif77 mpif90)
+  file(CREATE_LINK mpiexec ${CMAKE_BINARY_DIR}/completions/${command} SYMBOLIC)
+  list(APPEND completions ${CMAKE_BINARY_DIR}/completions/${command})
+endforeach()
+install(FILES packaging/completion/fulmar.bash DESTINATION share/bash-completion/completions RENAME mpiexec)
+install(FILES ${completions} DESTINATION share/bash-completion/completions)
+
 configure_file(${CMAKE_SOURCE_DIR}/cmake/fulmar.pc.in ${CMAKE_BINARY_DIR}/pkgconfig/fulmar.pc @ONLY)
 set(pc_links "")
 foreach(name IN ITEMS mpi mpi-c mpi-cxx)  # the names that other builds ask for
@@ -49,6 +59,6 @@ foreach(name IN ITEMS mpi mpi-c mpi-cxx)  # the names that other builds ask for
 endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/pkgconfig/fulmar.pc ${pc_links} DESTINATION lib/pkgconfig)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/man DESTINATION share OPTIONAL)
-install(FILES LICENSE README.md DESTINATION share/doc/fulmar)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION share/doc/fulmar)
 install(DIRECTORY examples DESTINATION share/doc/fulmar)
 install(DIRECTORY docs/ DESTINATION share/doc/fulmar FILES_MATCHING PATTERN "*.md")

@@ -9,7 +9,8 @@
 #include "support/check.h"
 
 extern "C" {
-void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length, MPI_Datatype* datatype, MPI_User_function* function);
+void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length, MPI_Datatype* datatype,
+                               MPI_User_function* function);
 void ompi_op_set_cxx_callback(MPI_Op op, MPI_User_function* function);
 int ompi_mpi_cxx_grequest_query_fn_intercept(void* state, MPI_Status* status);
 int ompi_mpi_cxx_grequest_free_fn_intercept(void* state);
@@ -40,8 +41,11 @@ class Op {
   virtual ~Op() {}
   using Function = void(const void* in, void* inout, int length, const Datatype& datatype);
   void init(Function* function) {
-    MPI_Op_create(reinterpret_cast<MPI_User_function*>(reinterpret_cast<void*>(ompi_mpi_cxx_op_intercept)), 1, &handle);
-    ompi_op_set_cxx_callback(handle, reinterpret_cast<MPI_User_function*>(reinterpret_cast<void*>(function)));
+    MPI_Op_create(
+        reinterpret_cast<MPI_User_function*>(reinterpret_cast<void*>(ompi_mpi_cxx_op_intercept)), 1,
+        &handle);
+    ompi_op_set_cxx_callback(
+        handle, reinterpret_cast<MPI_User_function*>(reinterpret_cast<void*>(function)));
   }
   MPI_Op handle = MPI_OP_NULL;
 };
@@ -59,8 +63,8 @@ class Comm : public Comm_Null {
   using Copy = int(const Comm& comm, int keyval, void* extra, void* in, void* out, bool& flag);
   using Remove = int(Comm& comm, int keyval, void* value, void* extra);
   static int do_create_keyval(int (*c_copy)(MPI_Comm, int, void*, void*, void*, int*),
-                              int (*c_remove)(MPI_Comm, int, void*, void*), Copy* copy, Remove* remove, void* extra,
-                              int& keyval);
+                              int (*c_remove)(MPI_Comm, int, void*, void*), Copy* copy,
+                              Remove* remove, void* extra, int& keyval);
   static Errhandler Create_errhandler(void (*function)(Comm&, int*, ...));
 };
 class Intracomm : public Comm {
@@ -98,7 +102,8 @@ int size_in_operation;
 
 void add_twice(const void* in, void* inout, int length, const MPI::Datatype& datatype) {
   size_in_operation = datatype.size();
-  for (int i = 0; i < length; ++i) static_cast<int*>(inout)[i] += 2 * static_cast<const int*>(in)[i];
+  for (int i = 0; i < length; ++i)
+    static_cast<int*>(inout)[i] += 2 * static_cast<const int*>(in)[i];
 }
 void larger(const void* in, void* inout, int length, const MPI::Datatype& /*datatype*/) {
   for (int i = 0; i < length; ++i) {
@@ -150,7 +155,8 @@ int remove(MPI::Comm& /*comm*/, int /*keyval*/, void* /*value*/, void* extra) {
 void check_attributes() {
   int extra = 10;
   int keyval = MPI_KEYVAL_INVALID;
-  expect(MPI::Comm::do_create_keyval(nullptr, nullptr, copy, remove, &extra, keyval) == MPI_SUCCESS, "a key was made");
+  expect(MPI::Comm::do_create_keyval(nullptr, nullptr, copy, remove, &extra, keyval) == MPI_SUCCESS,
+         "a key was made");
   int two[] = {2};
   int periodic[] = {1};
   MPI_Comm cart = MPI_COMM_NULL;
@@ -199,15 +205,17 @@ struct Grequest {
 };
 
 void check_requests() {
-  auto* state = new Grequest{nullptr,
-                             [](void*, MPI::Status& status) {
-                               status.status.MPI_TAG = 8;
-                               MPI_Status_set_elements(&status.status, MPI_BYTE, 3);
-                               return MPI_SUCCESS;
-                             },
-                             [](void*) { return MPI_SUCCESS; }, [](void*, bool) { return MPI_SUCCESS; }};
+  auto* state =
+      new Grequest{nullptr,
+                   [](void*, MPI::Status& status) {
+                     status.status.MPI_TAG = 8;
+                     MPI_Status_set_elements(&status.status, MPI_BYTE, 3);
+                     return MPI_SUCCESS;
+                   },
+                   [](void*) { return MPI_SUCCESS; }, [](void*, bool) { return MPI_SUCCESS; }};
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Grequest_start(ompi_mpi_cxx_grequest_query_fn_intercept, ompi_mpi_cxx_grequest_free_fn_intercept,
+  MPI_Grequest_start(ompi_mpi_cxx_grequest_query_fn_intercept,
+                     ompi_mpi_cxx_grequest_free_fn_intercept,
                      ompi_mpi_cxx_grequest_cancel_fn_intercept, state, &request);
   MPI_Grequest_complete(request);
   MPI_Status status;

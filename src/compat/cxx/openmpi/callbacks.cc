@@ -12,7 +12,8 @@ namespace fulmar::compat::cxx {
 namespace {
 
 template <class Handle>
-int copy_attribute(Handle handle, int keyval, void* extra, void* value_in, void* value_out, int* flag) {
+int copy_attribute(Handle handle, int keyval, void* extra, void* value_in, void* value_out,
+                   int* flag) {
   const auto& state = *static_cast<KeyvalState<Handle>*>(extra);
   const Object<Handle> object = object_of(handle);
   bool copied = false;
@@ -21,7 +22,8 @@ int copy_attribute(Handle handle, int keyval, void* extra, void* value_in, void*
   return result;
 }
 template <class Handle>
-int copy_attribute_of_c(Handle handle, int keyval, void* extra, void* value_in, void* value_out, int* flag) {
+int copy_attribute_of_c(Handle handle, int keyval, void* extra, void* value_in, void* value_out,
+                        int* flag) {
   const auto& state = *static_cast<KeyvalState<Handle>*>(extra);
   return state.c_copy(handle, keyval, state.extra, value_in, value_out, flag);
 }
@@ -40,9 +42,10 @@ int create_keyval(Create create, const KeyvalState<Handle>& wanted, int* keyval)
   auto* state = new (memory) KeyvalState<Handle>(wanted);
   const bool copies = wanted.copy != nullptr || wanted.c_copy != nullptr;
   const bool deletes = wanted.remove != nullptr || wanted.c_remove != nullptr;
-  const int result =
-      create(!copies ? nullptr : wanted.copy != nullptr ? copy_attribute<Handle> : copy_attribute_of_c<Handle>,
-             deletes ? delete_attribute<Handle> : nullptr, keyval, state);
+  const int result = create(!copies                  ? nullptr
+                            : wanted.copy != nullptr ? copy_attribute<Handle>
+                                                     : copy_attribute_of_c<Handle>,
+                            deletes ? delete_attribute<Handle> : nullptr, keyval, state);
   if (result != MPI_SUCCESS) std::free(memory);
   return result;
 }
@@ -58,31 +61,36 @@ using fulmar::compat::cxx::Object;
 #pragma GCC visibility push(default)
 extern "C" {
 
-int comm_keyval(KeyvalState<MPI_Comm>::CCopy* c_copy, KeyvalState<MPI_Comm>::CRemove* c_remove,
-                KeyvalState<MPI_Comm>::Copy* copy, KeyvalState<MPI_Comm>::Remove* remove, void* extra, int* keyval)
-    asm("_ZN3MPI4Comm16do_create_keyvalEPFiP19ompi_communicator_tiPvS3_S3_PiEPFiS2_iS3_S3_EPFiRKS0_iS3_S3_S3_RbEPFiRS0_"
-        "iS3_S3_ES3_Ri");
-int type_keyval(KeyvalState<MPI_Datatype>::CCopy* c_copy, KeyvalState<MPI_Datatype>::CRemove* c_remove,
-                KeyvalState<MPI_Datatype>::Copy* copy, KeyvalState<MPI_Datatype>::Remove* remove, void* extra, int* keyval)
-    asm("_ZN3MPI8Datatype16do_create_keyvalEPFiP15ompi_datatype_tiPvS3_S3_PiEPFiS2_iS3_S3_EPFiRKS0_iS3_PKvS3_RbEPFiRS0_"
-        "iS3_S3_ES3_Ri");
-int win_keyval(KeyvalState<MPI_Win>::CCopy* c_copy, KeyvalState<MPI_Win>::CRemove* c_remove,
-               KeyvalState<MPI_Win>::Copy* copy, KeyvalState<MPI_Win>::Remove* remove, void* extra, int* keyval)
-    asm("_ZN3MPI3Win16do_create_keyvalEPFiP10ompi_win_tiPvS3_S3_PiEPFiS2_iS3_S3_EPFiRKS0_iS3_S3_S3_RbEPFiRS0_iS3_S3_ES3_"
-        "Ri");
+int comm_keyval(KeyvalState<MPI_Comm>::CCopy* c_copy, KeyvalState<MPI_Comm>::CRemove* c_remove, KeyvalState<MPI_Comm>::Copy* copy, KeyvalState<MPI_Comm>::Remove* remove, void* extra, int* keyval) asm(
+    "_ZN3MPI4Comm16do_create_keyvalEPFiP19ompi_communicator_tiPvS3_S3_PiEPFiS2_iS3_S3_EPFiRKS0_iS3_"
+    "S3_S3_RbEPFiRS0_"
+    "iS3_S3_ES3_Ri");
+int type_keyval(KeyvalState<MPI_Datatype>::CCopy* c_copy, KeyvalState<MPI_Datatype>::CRemove* c_remove, KeyvalState<MPI_Datatype>::Copy* copy, KeyvalState<MPI_Datatype>::Remove* remove, void* extra, int* keyval) asm(
+    "_ZN3MPI8Datatype16do_create_keyvalEPFiP15ompi_datatype_tiPvS3_S3_PiEPFiS2_iS3_S3_EPFiRKS0_iS3_"
+    "PKvS3_RbEPFiRS0_"
+    "iS3_S3_ES3_Ri");
+int win_keyval(KeyvalState<MPI_Win>::CCopy* c_copy, KeyvalState<MPI_Win>::CRemove* c_remove, KeyvalState<MPI_Win>::Copy* copy, KeyvalState<MPI_Win>::Remove* remove, void* extra, int* keyval) asm(
+    "_ZN3MPI3Win16do_create_keyvalEPFiP10ompi_win_tiPvS3_S3_PiEPFiS2_iS3_S3_EPFiRKS0_iS3_S3_S3_"
+    "RbEPFiRS0_iS3_S3_ES3_"
+    "Ri");
 
 int comm_keyval(KeyvalState<MPI_Comm>::CCopy* c_copy, KeyvalState<MPI_Comm>::CRemove* c_remove,
-                KeyvalState<MPI_Comm>::Copy* copy, KeyvalState<MPI_Comm>::Remove* remove, void* extra, int* keyval) {
-  return create_keyval<MPI_Comm>(PMPI_Comm_create_keyval, {c_copy, c_remove, copy, remove, extra}, keyval);
+                KeyvalState<MPI_Comm>::Copy* copy, KeyvalState<MPI_Comm>::Remove* remove,
+                void* extra, int* keyval) {
+  return create_keyval<MPI_Comm>(PMPI_Comm_create_keyval, {c_copy, c_remove, copy, remove, extra},
+                                 keyval);
 }
-int type_keyval(KeyvalState<MPI_Datatype>::CCopy* c_copy, KeyvalState<MPI_Datatype>::CRemove* c_remove,
-                KeyvalState<MPI_Datatype>::Copy* copy, KeyvalState<MPI_Datatype>::Remove* remove, void* extra,
-                int* keyval) {
-  return create_keyval<MPI_Datatype>(PMPI_Type_create_keyval, {c_copy, c_remove, copy, remove, extra}, keyval);
+int type_keyval(KeyvalState<MPI_Datatype>::CCopy* c_copy,
+                KeyvalState<MPI_Datatype>::CRemove* c_remove, KeyvalState<MPI_Datatype>::Copy* copy,
+                KeyvalState<MPI_Datatype>::Remove* remove, void* extra, int* keyval) {
+  return create_keyval<MPI_Datatype>(PMPI_Type_create_keyval,
+                                     {c_copy, c_remove, copy, remove, extra}, keyval);
 }
 int win_keyval(KeyvalState<MPI_Win>::CCopy* c_copy, KeyvalState<MPI_Win>::CRemove* c_remove,
-               KeyvalState<MPI_Win>::Copy* copy, KeyvalState<MPI_Win>::Remove* remove, void* extra, int* keyval) {
-  return create_keyval<MPI_Win>(PMPI_Win_create_keyval, {c_copy, c_remove, copy, remove, extra}, keyval);
+               KeyvalState<MPI_Win>::Copy* copy, KeyvalState<MPI_Win>::Remove* remove, void* extra,
+               int* keyval) {
+  return create_keyval<MPI_Win>(PMPI_Win_create_keyval, {c_copy, c_remove, copy, remove, extra},
+                                keyval);
 }
 
 }  // extern "C"

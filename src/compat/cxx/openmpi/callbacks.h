@@ -20,8 +20,12 @@ namespace fulmar::compat::cxx {
 [[nodiscard]] inline Object<MPI_Datatype> object_of(MPI_Datatype datatype) {
   return {table_of(table_of_datatype), datatype};
 }
-[[nodiscard]] inline Object<MPI_Win> object_of(MPI_Win win) { return {table_of(table_of_win), win}; }
-[[nodiscard]] inline Object<MPI_File> object_of(MPI_File file) { return {table_of(table_of_file), file}; }
+[[nodiscard]] inline Object<MPI_Win> object_of(MPI_Win win) {
+  return {table_of(table_of_win), win};
+}
+[[nodiscard]] inline Object<MPI_File> object_of(MPI_File file) {
+  return {table_of(table_of_file), file};
+}
 
 /// What the functions of a key call: one of each pair, or none.
 template <class Handle>

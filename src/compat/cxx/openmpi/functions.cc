@@ -62,24 +62,28 @@ extern "C" {
 
 void comm_init(Object<MPI_Comm>* self) asm("_ZN3MPI4CommC1Ev");
 void comm_init_base(Object<MPI_Comm>* self) asm("_ZN3MPI4CommC2Ev");
-void comm_copy(Object<MPI_Comm>* self, const Object<MPI_Comm>* other) asm("_ZN3MPI4CommC1ERKNS_9Comm_NullE");
-void comm_copy_base(Object<MPI_Comm>* self, const Object<MPI_Comm>* other) asm("_ZN3MPI4CommC2ERKNS_9Comm_NullE");
+void comm_copy(Object<MPI_Comm>* self,
+               const Object<MPI_Comm>* other) asm("_ZN3MPI4CommC1ERKNS_9Comm_NullE");
+void comm_copy_base(Object<MPI_Comm>* self,
+                    const Object<MPI_Comm>* other) asm("_ZN3MPI4CommC2ERKNS_9Comm_NullE");
 void datatype_free(Object<MPI_Datatype>* self) asm("_ZN3MPI8Datatype4FreeEv");
 void win_free(Object<MPI_Win>* self) asm("_ZN3MPI3Win4FreeEv");
 void file_close(Object<MPI_File>* self) asm("_ZN3MPI4File5CloseEv");
-Errhandler* comm_create_errhandler(Errhandler* result, Procedure* function)
-    asm("_ZN3MPI4Comm17Create_errhandlerEPFvRS0_PizE");
-Errhandler* win_create_errhandler(Errhandler* result, Procedure* function)
-    asm("_ZN3MPI3Win17Create_errhandlerEPFvRS0_PizE");
-Errhandler* file_create_errhandler(Errhandler* result, Procedure* function)
-    asm("_ZN3MPI4File17Create_errhandlerEPFvRS0_PizE");
+Errhandler* comm_create_errhandler(Errhandler* result, Procedure* function) asm(
+    "_ZN3MPI4Comm17Create_errhandlerEPFvRS0_PizE");
+Errhandler* win_create_errhandler(Errhandler* result, Procedure* function) asm(
+    "_ZN3MPI3Win17Create_errhandlerEPFvRS0_PizE");
+Errhandler* file_create_errhandler(Errhandler* result, Procedure* function) asm(
+    "_ZN3MPI4File17Create_errhandlerEPFvRS0_PizE");
 
 void comm_init(Object<MPI_Comm>* self) { *self = {table_of(table_of_comm), MPI_COMM_NULL}; }
 void comm_init_base(Object<MPI_Comm>* self) { comm_init(self); }
 void comm_copy(Object<MPI_Comm>* self, const Object<MPI_Comm>* other) {
   *self = {table_of(table_of_comm), other->handle};
 }
-void comm_copy_base(Object<MPI_Comm>* self, const Object<MPI_Comm>* other) { comm_copy(self, other); }
+void comm_copy_base(Object<MPI_Comm>* self, const Object<MPI_Comm>* other) {
+  comm_copy(self, other);
+}
 void datatype_free(Object<MPI_Datatype>* self) { PMPI_Type_free(&self->handle); }
 void win_free(Object<MPI_Win>* self) { PMPI_Win_free(&self->handle); }
 void file_close(Object<MPI_File>* self) { PMPI_File_close(&self->handle); }

@@ -10,7 +10,8 @@ namespace {
 
 [[noreturn]] void call_missing() {
   std::fputs(
-      "libmpi_cxx.so.40: this program has no virtual functions for the class of an MPI object that it uses; compile it again "
+      "libmpi_cxx.so.40: this program has no virtual functions for the class of an MPI object that "
+      "it uses; compile it again "
       "with Fulmar's mpicxx, or with a source that includes the mpi.h of Open MPI 4\n",
       stderr);
   std::abort();
@@ -18,9 +19,10 @@ namespace {
 
 // Two words ahead of the table, and more functions than a class of the bindings has.
 #define FULMAR_8(value) value, value, value, value, value, value, value, value
-#define FULMAR_98(value)                                                                          \
-  FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), \
-      FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), value, value
+#define FULMAR_98(value)                                                                   \
+  FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value),     \
+      FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), FULMAR_8(value), \
+      FULMAR_8(value), FULMAR_8(value), value, value
 
 }  // namespace
 

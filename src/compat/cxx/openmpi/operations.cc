@@ -16,7 +16,8 @@ namespace {
 using fulmar::compat::cxx::Object;
 using fulmar::compat::cxx::table_of;
 
-using UserFunction = void(const void* in, void* inout, int length, const Object<MPI_Datatype>* datatype);
+using UserFunction = void(const void* in, void* inout, int length,
+                          const Object<MPI_Datatype>* datatype);
 
 /// The header passes a function of this type as one of C.
 UserFunction* user_function(MPI_User_function* function) {
@@ -59,7 +60,8 @@ int create_operation(int commute, MPI_Op* op) {
   const int place = free_place();
   int result = MPI_ERR_NO_MEM;
   if (place >= 0) {
-    result = PMPI_Op_create(operation(place, std::make_integer_sequence<int, most_operations>()), commute, op);
+    result = PMPI_Op_create(operation(place, std::make_integer_sequence<int, most_operations>()),
+                            commute, op);
     if (result == MPI_SUCCESS) operations[place].op = *op;
   }
   pthread_mutex_unlock(&lock);
@@ -72,12 +74,14 @@ int create_operation(int commute, MPI_Op* op) {
 // NOLINTBEGIN(readability-identifier-naming)
 #pragma GCC visibility push(default)
 extern "C" {
-void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length, MPI_Datatype* datatype, MPI_User_function* function);
+void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length, MPI_Datatype* datatype,
+                               MPI_User_function* function);
 void ompi_op_set_cxx_callback(MPI_Op op, MPI_User_function* function);
 }
 
 /// Stands for the functions of C++ in MPI_Op_create; not called.
-void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length, MPI_Datatype* datatype, MPI_User_function* function) {
+void ompi_mpi_cxx_op_intercept(void* in, void* inout, int* length, MPI_Datatype* datatype,
+                               MPI_User_function* function) {
   const Object<MPI_Datatype> object = {table_of(table_of_datatype), *datatype};
   user_function(function)(in, inout, *length, &object);
 }
