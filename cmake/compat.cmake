@@ -53,8 +53,9 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
                                                ${compat_out}/${abi}/include)
   target_link_libraries(${target} PRIVATE fulmar_options Threads::Threads)
   # The addresses of MPI_BOTTOM and its like are those that the program has: nothing may be bound early.
-  target_compile_options(${target} PRIVATE -fsemantic-interposition -Wno-deprecated-declarations)
-  set_source_files_properties(${FULMAR_COMPAT_FORTRAN_${abi}} PROPERTIES COMPILE_OPTIONS -O1)
+  target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fsemantic-interposition)
+  set_source_files_properties(${FULMAR_COMPAT_FORTRAN_${abi}} PROPERTIES COMPILE_OPTIONS "-O1;-fsemantic-interposition")
   set_target_properties(
     ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${compat_fortran_${abi}} SUFFIX "" NO_SONAME ON BUILD_RPATH "$ORIGIN"
                          INSTALL_RPATH "$ORIGIN"
@@ -67,10 +68,33 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
   endif()
 endforeach()
 
+# The C++ bindings that MPI 3.0 removed. Open MPI 4: predefined objects and functions; the rest is inline in its header. MPICH:
+# for programs that are linked to the library and use C.
+set(compat_cxx_mpich libmpicxx.so.12)
+set(compat_cxx_openmpi libmpi_cxx.so.40)
+foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
+  set(target mpicxx_${abi})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/compat/cxx/${abi}/*.cc)
+  add_library(${target} SHARED ${sources})
+  add_dependencies(${target} fulmar_generated mpi_${abi})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${compat_out}/${abi}/include)
+  target_link_libraries(${target} PRIVATE fulmar_options Threads::Threads)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fsemantic-interposition)
+  set_target_properties(
+    ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${compat_cxx_${abi}} SUFFIX "" NO_SONAME ON BUILD_RPATH "$ORIGIN"
+                         INSTALL_RPATH "$ORIGIN"
+                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fulmar/${abi}-abi)
+  # Tables of virtual functions and the C++ runtime are the program's.
+  target_link_options(
+    ${target} PRIVATE -Wl,-soname,${compat_cxx_${abi}} -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
+    LINKER:--no-as-needed,$<TARGET_FILE:mpi_${abi}> -Wl,--as-needed)
+endforeach()
+
 # Other names that programs know the libraries by. Open MPI's Fortran is in three, here in one; Debian adds the compiler.
 set(FULMAR_COMPAT_LINKS
     mpich/libmpich.so.12=libmpi.so.12
     mpich/libmpichfort.so.12=libmpifort.so.12
+    mpich/libmpichcxx.so.12=libmpicxx.so.12
     openmpi/libmpi_usempi_ignore_tkr.so.40=libmpi_mpifh.so.40
     openmpi/libmpi_usempif08.so.40=libmpi_mpifh.so.40
     openmpi/libmpi_mpifh-gfortran.so.40=libmpi_mpifh.so.40

@@ -82,7 +82,10 @@ class Install(unittest.TestCase):
                      "include/sisci_api.h", "include/sisci_types.h", "include/sisci_error.h", "share/doc/fulmar/interfaces/sisci.md",
                      "lib/libvipl.so.1", "lib/vipl.so", "lib/pkgconfig/vipl.pc", "include/vipl.h",
                      "share/doc/fulmar/interfaces/vipl.md", "share/man/man7/vipl.7", "share/man/man7/sisci.7",
-                     "share/doc/fulmar/README.md"):
+                     "share/doc/fulmar/README.md", "share/doc/fulmar/CHANGELOG.md",
+                     "share/bash-completion/completions/mpirun", "lib/fulmar/mpich-abi/libmpich.so.12",
+                     "lib/fulmar/mpich-abi/libmpichfort.so.12", "lib/fulmar/mpich-abi/libmpichcxx.so.12",
+                     "lib/fulmar/openmpi-abi/libmpi_usempif08.so.40", "lib/fulmar/openmpi-abi/libmpi_cxx.so.40"):
             self.assertTrue((self.prefix / path).exists(), path)
         library = self.prefix / "lib/libmpi_abi.so.1"
         self.assertTrue(library.is_file() and not library.is_symlink())
