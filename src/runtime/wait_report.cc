@@ -246,6 +246,7 @@ class Writer {
     set_kind(wire::WaitKind::any);
     if (comm == nullptr) return;
     for (const mpi::Route route : comm->routes) {
+      if (body_.peer_count == body_.peers.size()) return;
       if (route.peer != library_.device->config().self) add_peer(route.peer);
     }
   }
@@ -280,9 +281,12 @@ class Writer {
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
     body_.comm = common_number(*comm);
     body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
-    for (const mpi::Route route : comm->routes) {
-      if (route.peer / 64 >= body_.members.size()) continue;
-      body_.members[route.peer / 64] |= std::uint64_t{1} << route.peer % 64;
+    // The record has room for the first 1,024 ranks of the job: more are not looked at.
+    const int most = std::min(comm->routes.size(), static_cast<int>(64 * body_.members.size()));
+    for (int rank = 0; rank < most; ++rank) {
+      const std::uint32_t peer = comm->routes[rank].peer;
+      if (peer / 64 >= body_.members.size()) continue;
+      body_.members[peer / 64] |= std::uint64_t{1} << peer % 64;
     }
   }
 

@@ -226,7 +226,9 @@ void measure(int ranks) {
       good(MPI_Comm_free(&made));
     });
     table.add(making.what, cost.mean, "messages");
-    if (agrees) EXPECT_LE(cost.mean, 4.0) << making.what;
+    if (agrees) {
+      EXPECT_LE(cost.mean, 4.0) << making.what;
+    }
     job.run([&](int rank) {
       MPI_Comm made = making.make(rank);
       pass_on(made);
@@ -242,7 +244,9 @@ void measure(int ranks) {
   });
   table.add("MPI_Comm_create_group", group.mean, "messages");
   table.add("memory after all", each(resident_bytes(), before), "bytes");
-  if (ranks >= 10'000) EXPECT_LE(each(resident_bytes(), before), most_bytes_a_rank);
+  if (ranks >= 10'000) {
+    EXPECT_LE(each(resident_bytes(), before), most_bytes_a_rank);
+  }
   if (ranks > most_all_to_all) return;
   for (const auto& [what, program] : all_to_all(ranks)) {
     const LargeJob::Cost cost = job.run(program);
