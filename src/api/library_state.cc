@@ -7,8 +7,10 @@
 #include <string>
 
 #include "base/engine_lock.h"
+#include "mpi/comm/world.h"
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/errhandler/raise.h"
+#include "mpi/errhandler/user_function.h"
 
 namespace fulmar::api {
 namespace {
@@ -36,6 +38,19 @@ mpi::Library* traced_library() noexcept {
   const bool goes_aside =
       library.trace.load(std::memory_order_acquire) != nullptr || library.checks_types;
   return goes_aside ? &library : nullptr;
+}
+
+void start_window_thread() noexcept {
+  mpi::Library& library = runtime::library();
+  {
+    const base::EngineGuard guard(library.lock);
+    if (library.world == nullptr || !library.world->window_thread.wanted) [[likely]]
+      return;
+    // Inside another call the lock cannot be switched on; the next call that makes an object tries again.
+    if (!library.lock.enabled() && mpi::in_user_function()) return;
+    library.world->window_thread.wanted = false;
+  }
+  library.world->window_thread.start();
 }
 
 int refuse(Call call) {

@@ -154,12 +154,18 @@ template <auto implementation, class... Wrappers>
   return result;
 }
 
+/// Starts the progress thread if a window that was made needs one (mpi::World::window_thread).
+[[gnu::noinline]] void start_window_thread() noexcept;
+
 /// `entry` for calls that make communicators or windows of all processes of one.
 template <auto implementation, class... Wrappers>
 [[gnu::always_inline]] inline int making_entry(Call call, Wrappers... wrappers) {
   const int result = entry<implementation>(call, wrappers...);
-  if (result != MPI_SUCCESS) [[unlikely]]
+  if (result != MPI_SUCCESS) [[unlikely]] {
     take_part_in_creation<implementation>(call, wrappers...);
+  } else {
+    start_window_thread();
+  }
   return result;
 }
 

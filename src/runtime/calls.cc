@@ -58,12 +58,12 @@ Error init_world(const char* call, int required, int& provided) {
   return parent.empty() ? Error() : mpi::connect_to_parent(process.library(), parent);
 }
 
-/// The blocks of MPI_Alloc_mem.
+/// What adapters know of the blocks of MPI_Alloc_mem.
 device::RegistrationCache& opener() { return process().library().device->memory(); }
 
 /// At least cache lines, so that neither a copy nor a network adapter splits one; the key
 /// mpi_minimum_memory_alignment may ask for more (MPI 5.0 section 9.2).
-std::size_t alignment_of(const mpi::Info* info) {
+std::size_t block_alignment(const mpi::Info* info) {
   constexpr int least = 64;
   const std::string* asked = info == nullptr ? nullptr : info->find("mpi_minimum_memory_alignment");
   const std::optional<int> wanted = asked == nullptr ? std::nullopt : parse_integer(*asked);
@@ -152,10 +152,12 @@ Error get_processor_name(char* name, int& length) {
 }
 
 Error alloc_mem(Count size, mpi::Info* info, void*& memory) {
-  const std::size_t alignment = alignment_of(info);
+  const std::size_t alignment = block_alignment(info);
   const std::size_t bytes =
       (static_cast<std::size_t>(size) + alignment - 1) / alignment * alignment;
-  memory = std::aligned_alloc(alignment, bytes == 0 ? alignment : bytes);
+  mpi::SharedHeap* const heap = process().world().heaps->own();
+  memory = heap == nullptr ? nullptr : heap->allocate(std::max(bytes, alignment), alignment);
+  if (memory == nullptr) memory = std::aligned_alloc(alignment, std::max(bytes, alignment));
   if (memory != nullptr) {
     opener().own({static_cast<std::byte*>(memory), bytes});
     return {};
@@ -166,7 +168,16 @@ Error alloc_mem(Count size, mpi::Info* info, void*& memory) {
 
 Error free_mem(void* memory) {
   opener().disown(static_cast<const std::byte*>(memory));
-  std::free(memory);
+  using Freed = mpi::SharedHeap::Freed;
+  mpi::SharedHeap* const heap = process().world().heaps->opened();
+  const Freed freed = heap == nullptr ? Freed::not_here : heap->free(memory);
+  if (freed == Freed::bad) {
+    return base::failure(ErrorClass::base,
+                         "argument base: no block of MPI_Alloc_mem begins at %p, or it was freed "
+                         "before",
+                         memory);
+  }
+  if (freed == Freed::not_here) std::free(memory);
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "runtime/abort.h"
+#include "runtime/init_lock.h"
 #include "runtime/library_access.h"
 #include "runtime/missing_rank.h"
 #include "runtime/options/effects.h"
@@ -95,7 +96,14 @@ Options& Process::options() {
 
 void Process::options_changed() {
   choose_errhandler();
-  if (started()) apply_options(options(), {job_.oversubscribed()}, *device_);
+  if (!started()) return;
+  apply_options(options(), {job_.oversubscribed()}, *device_);
+  choose_heap();
+}
+
+/// Memory of MPI_Alloc_mem is shared only where another rank of the node could map it.
+void Process::choose_heap() {
+  heaps_.use_own(job_.node_ranks().size() > 1 && options().text("FULMAR_ALLOC_MEM") == "shared");
 }
 
 base::Error Process::start() {
@@ -128,6 +136,11 @@ base::Error Process::start() {
   world_->checks_windows = options_->lists("FULMAR_CHECK", "rma");
   world_->common_context_ranks =
       std::max(1, parse_integer(options_->text("FULMAR_COMMON_CONTEXT_RANKS")).value_or(1));
+  if (options_->text("FULMAR_RMA_THREAD") == "auto") {
+    world_->window_thread.start = [] { process().serve_windows(); };
+  }
+  world_->heaps = &heaps_;
+  choose_heap();
   files_.set_checks(options_->lists("FULMAR_CHECK", "files"));
   world_->placement = {node_of, binding_of, &job_, job_.node_formula()};
   ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});
@@ -277,6 +290,11 @@ void Process::keep_progressing() {
   progress_thread_.want(device::ThreadDuty::absence);
   set_locking();
   start_progress_thread();
+}
+
+void Process::serve_windows() {
+  const std::unique_lock steady(init_lock(), std::try_to_lock);
+  if (steady && users_ > 0) keep_progressing();
 }
 
 /// If it cannot be started, the program makes progress itself, as without the option.

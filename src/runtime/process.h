@@ -22,6 +22,7 @@
 #include "mpi/library.h"
 #include "mpi/op/op.h"
 #include "mpi/recovery/recovery.h"
+#include "mpi/rma/node_heaps.h"
 #include "mpi/spawn/launch_service.h"
 #include "mpi/spawn/port_service.h"
 #include "mpi/tool/tool.h"
@@ -57,6 +58,9 @@ class Process {
   /// FULMAR_PROGRESS_THREAD=on: for users that serve other processes. Between `enter` and `leave`,
   /// while no other thread is in MPI. No effect in a job of one.
   void keep_progressing();
+  /// The same for windows that other hosts reach by requests. Any thread of the program may call it;
+  /// no effect while another thread starts or ends the use of MPI.
+  void serve_windows();
   /// Removes a user; completes pending operations and, with the last one, closes MPI.
   void leave();
   [[nodiscard]] int users() const noexcept { return users_; }
@@ -93,6 +97,7 @@ class Process {
   base::Error start_device();
   base::Error choose_duty();
   void choose_errhandler();
+  void choose_heap();
   /// Says how many ranks run this program; 0: not known.
   void set_program_size(std::uint32_t ranks);
   void define_attributes();
@@ -113,6 +118,7 @@ class Process {
   mpi::PredefinedDatatypes datatypes_;
   mpi::PredefinedOps ops_;
   mpi::FileState files_{library_};
+  mpi::NodeHeaps heaps_;
   Job job_;
   FailureMonitor failures_{job_, library_};
   std::unique_ptr<Options> options_;     ///< see options()

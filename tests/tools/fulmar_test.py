@@ -129,6 +129,36 @@ class Peers(ToolTest):
         self.assertIn("mpiexec -n", self.fulmar("info", "--peers").stdout)
 
 
+class Windows(ToolTest):
+    def windows(self, *launch, **variables):
+        """By kind of window: how other ranks are reached, agent and reason."""
+        run = self.fulmar(*launch, BUILD / "bin/fulmar", "info", "--windows", tool=BUILD / "bin/mpiexec", **variables)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        rows = [re.split(r"  +", line) for line in run.stdout.splitlines() if line.count("  ") >= 3]
+        return {row[0]: row[1:] for row in rows}
+
+    def test_ranks_of_a_node_load_and_store(self):
+        seen = self.windows("-n", 3)
+        for kind in ("MPI_Win_allocate, 4096 bytes", "MPI_Win_allocate, 1 MiB", "MPI_Win_create on memory of MPI_Alloc_mem"):
+            self.assertEqual(seen[kind][0], "loads and stores 2")
+        for kind in ("MPI_Win_create on other memory", "MPI_Win_create_dynamic"):
+            self.assertEqual(seen[kind][0], "calls and kernel copies 2")
+        self.assertEqual({row[1] for kind, row in seen.items() if kind != "window"}, {"target"})
+
+    def test_private_memory_is_not_mapped(self):
+        seen = self.windows("-n", 2, FULMAR_ALLOC_MEM="private")
+        self.assertEqual(seen["MPI_Win_create on memory of MPI_Alloc_mem"][0], "calls and kernel copies 1")
+
+    def test_over_tcp_requests_carry_all(self):
+        seen = self.windows("-n", 2, FULMAR_FABRIC="tcp")
+        for kind, row in seen.items():
+            if kind != "window":
+                self.assertEqual(row[:3], ["requests 1", "target", "no memory of the window is reached by adapters"])
+
+    def test_alone_it_says_how_to_see_more(self):
+        self.assertIn("mpiexec -n", self.fulmar("info", "--windows").stdout)
+
+
 class Doctor(ToolTest):
     def findings(self, run):
         """By name; checks that the exit code fits."""

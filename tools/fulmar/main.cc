@@ -13,6 +13,7 @@
 #include "fulmar/info/files.h"
 #include "fulmar/info/info.h"
 #include "fulmar/info/peers.h"
+#include "fulmar/info/windows.h"
 #include "fulmar/layers/layers.h"
 #include "fulmar/names/names.h"
 #include "fulmar/report/page.h"
@@ -45,6 +46,7 @@ struct InfoArguments {
   bool names = false;
   bool variables = false;
   bool peers = false;
+  bool windows = false;
   std::string files;
 };
 
@@ -186,6 +188,9 @@ CLI::App* add_info(CLI::App& app, InfoArguments& arguments) {
                     "only the variables and events that MPI_T tells of");
   command->add_flag("--peers", arguments.peers,
                     "in a job (mpiexec -n 4 fulmar info --peers): what carries messages to whom");
+  command->add_flag("--windows", arguments.windows,
+                    "in a job (mpiexec -n 4 fulmar info --windows): how one-sided operations reach "
+                    "other ranks, and what carries out accumulates");
   command->add_option("--files", arguments.files,
                       "only what file functions make of this file or folder: its file system and "
                       "what follows from it, and the hints in effect");
@@ -237,6 +242,9 @@ int info(const InfoArguments& arguments) {
   }
   if (arguments.peers) {
     return fulmar::info::show_peers();
+  }
+  if (arguments.windows) {
+    return fulmar::info::show_windows();
   }
   if (arguments.variables) {
     return fulmar::info::run(Part::variables);

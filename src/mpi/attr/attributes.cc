@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "mpi/errhandler/user_function.h"
+
 namespace fulmar::mpi {
 namespace {
 
@@ -85,6 +87,7 @@ auto find_entry(AttributeSet& set, const Keyval& keyval) {
 /// Deletes an attribute that is set. The user's function sees it still there.
 Error remove(Library& library, AttributeOwner owner, Keyval& keyval, void* value) {
   const KeyvalUse use(*library.keyvals, keyval);
+  const UserFunctionScope scope;
   if (const Error error = call_delete(keyval, owner.handle, value); error.failed()) return error;
   const auto entry = find_entry(owner.attributes, keyval);
   if (entry != owner.attributes.entries.end()) {
@@ -145,6 +148,7 @@ Error delete_attribute(Library& library, AttributeOwner owner, int number) {
 }
 
 Error copy_attributes(Library& library, AttributeOwner from, AttributeOwner to) {
+  const UserFunctionScope scope;
   const std::vector<Entry> originals = from.attributes.entries;  // functions may change the set
   for (const Entry& entry : originals) Keyvals::acquire(*entry.keyval);
   Error result;

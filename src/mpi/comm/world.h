@@ -14,6 +14,8 @@
 
 namespace fulmar::mpi {
 
+class NodeHeaps;
+
 /// The context ids that this process gives by itself: multiples of 8, so that three
 /// bits are left for the kind of message (Comm::collective_bit and its neighbours). Those that the
 /// members of a large communicator have in common are above them (CommonContexts).
@@ -90,7 +92,14 @@ struct World {
   bool compares_calls = false;
   /// FULMAR_CHECK=rma: windows that are made from now on are checked (mpi/rma/access_record.h).
   bool checks_windows = false;
-  RmaCounters rma;             ///< of all windows of this process
+  RmaCounters rma;  ///< of all windows of this process
+  /// The progress thread, which executes requests of other hosts while the program computes.
+  struct {
+    /// Starts it; to be called without the lock of the library. Null: FULMAR_RMA_THREAD=never.
+    void (*start)() = nullptr;
+    bool wanted = false;  ///< a window that was made needs it
+  } window_thread;
+  NodeHeaps* heaps = nullptr;  ///< of MPI_Alloc_mem (mpi/rma/node_heaps.h); null in tests
   ProcessPlacement placement;  ///< set by `runtime`
   /// The handle that MPI_Comm_get_parent gives; 0: none, or it was freed.
   std::uintptr_t parent = 0;

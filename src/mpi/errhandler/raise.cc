@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "mpi/errhandler/errhandler.h"
+#include "mpi/errhandler/user_function.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -127,7 +128,10 @@ int raise(Library& library, const char* call, Object* on, Error error, Error cau
   const RunningFunctions outside = running;
   running = {outside.count + 1, frame};
   library.acquire(handler);  // the user's function may free it or set another
-  const int code = call_user(handler, *holder, (cause.failed() ? cause : error).code());
+  const int code = [&] {
+    const UserFunctionScope scope;
+    return call_user(handler, *holder, (cause.failed() ? cause : error).code());
+  }();
   library.release(handler);
   running = outside;
   return cause.failed() ? error.code() : code;

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "mpi/errhandler/user_function.h"
 #include "mpi/request/calls.h"
 
 namespace fulmar::mpi {
@@ -25,6 +26,7 @@ template <class Function>
 base::Error call_user(Request& request, Function function) {
   base::EngineLock& lock = request.library->lock;
   ++request.references;
+  const UserFunctionScope scope;
   const std::uint32_t depth = lock.suspend();
   const int code = function();
   lock.resume(depth);

@@ -122,7 +122,7 @@ Error meet_on_node(Win& win) {
   std::atomic<std::uint32_t>& own = win.target(win.rank()).control->fences;
   const std::uint32_t fence = own.load(std::memory_order_relaxed) + 1;
   own.store(fence, std::memory_order_seq_cst);
-  for (int rank = 0; rank < win.size(); ++rank) wake_rank(win, rank);
+  for (int rank = 0; rank < win.size(); ++rank) (void)wake_rank(win, rank);
   int next = 0;
   const WindowWait wait(win, WindowWait::For::fence);
   const auto all_here = [&]() noexcept {
@@ -162,7 +162,7 @@ void tell_post(Win& win, int rank) {
   if (!posts_by_bit(win, rank)) return send_notice(win, rank, wire::RmaCall::post, number);
   win.target(rank).control->posts.fetch_or(place_bit(win.target(win.rank())),
                                            std::memory_order_seq_cst);
-  wake_rank(win, rank);
+  (void)wake_rank(win, rank);
 }
 
 /// Tells by the bit of this rank, unless its last one has not been seen.
@@ -172,7 +172,7 @@ bool completes_by_bit(Win& win, int rank) noexcept {
   if (target.control == nullptr || own == 0 || target.dirty || target.pending != 0) return false;
   const std::uint64_t before = target.control->completes.fetch_or(own, std::memory_order_seq_cst);
   if ((before & own) != 0) return false;
-  wake_rank(win, rank);
+  (void)wake_rank(win, rank);
   return true;
 }
 

@@ -16,10 +16,11 @@ RmaAttachedTable* NodeTables::of(const NodeMemory& memory, std::size_t place) co
 }
 
 void publish_attached(RmaAttachedTable& table, std::size_t lines,
-                      std::span<const Win::Attached> attached) noexcept {
+                      std::span<const Win::Attached> attached, std::uint64_t heap) noexcept {
   const std::uint32_t version = table.version.load(std::memory_order_relaxed);
   table.version.store(version + 1, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
+  table.heap.store(heap, std::memory_order_relaxed);
   table.count.store(static_cast<std::uint32_t>(attached.size()), std::memory_order_relaxed);
   const std::size_t fitting = std::min(attached.size(), RmaAttachedTable::entries_in(lines));
   for (std::size_t i = 0; i < fitting; ++i) {

@@ -11,10 +11,11 @@
 
 namespace fulmar::mpi {
 
-/// Writes what this process has attached to where the other ranks of the node read it. Those that do
-/// not fit the `lines` cache lines of the table are left out. By the owner of the table alone.
+/// Writes what this process has attached, and the name of its heap, to where the other ranks of the
+/// node read it. Pieces that do not fit the `lines` cache lines of the table are left out. By the
+/// owner of the table alone.
 void publish_attached(wire::RmaAttachedTable& table, std::size_t lines,
-                      std::span<const Win::Attached> attached) noexcept;
+                      std::span<const Win::Attached> attached, std::uint64_t heap = 0) noexcept;
 
 /// Whether the table of another process says that all `bytes` bytes from `address` on lie in one
 /// attached piece. False also where that is not known: it changes, it has no room, or it makes no

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 
 #include "mpi/attr/attributes.h"
 #include "mpi/group/calls.h"
@@ -98,6 +99,35 @@ bool is_kept(const Win& win, HintTime time, std::string_view key, std::string_vi
   return known->is_valid(value) && (time == HintTime::making || !known->lasting);
 }
 
+/// How operations on a rank's memory are carried out, short of exceptions for their data.
+enum class Way : std::uint8_t { stores, kernel, adapter, requests };
+constexpr std::array<const char*, 4> way_names = {"loads and stores", "calls and kernel copies",
+                                                  "adapter", "requests"};
+
+Way way_to(const Win& win, int rank) {
+  const RmaTarget& target = win.targets[static_cast<std::size_t>(rank)];
+  if (target.direct) return Way::stores;
+  const bool on_node = target.control != nullptr && win.watch.check == nullptr;
+  if (on_node && (target.remote != 0 || win.node.tables.lines != 0)) return Way::kernel;
+  const WinAdapter* const adapter = win.origin.adapter.get();
+  return adapter != nullptr && adapter->reaches(rank) ? Way::adapter : Way::requests;
+}
+
+/// "loads and stores 3, requests 4": how many of the other ranks are reached so.
+std::string ways_of(const Win& win) {
+  std::array<int, way_names.size()> counts{};
+  for (int rank = 0; rank < win.size(); ++rank) {
+    if (rank != win.rank()) ++counts[static_cast<std::size_t>(way_to(win, rank))];
+  }
+  std::string text;
+  for (std::size_t way = 0; way < counts.size(); ++way) {
+    if (counts[way] == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(way_names[way]) + " " +
+            std::to_string(counts[way]);
+  }
+  return text.empty() ? "none" : text;
+}
+
 }  // namespace
 
 void keep_hints(Win& win, const Info* info, HintTime time) {
@@ -151,6 +181,7 @@ Error win_get_info(Library& library, Win& win, MPI_Info& out) {
   info->set("fulmar_accumulate_agent",
             choice.agent == AccumulateAgent::adapter ? "adapter" : "target");
   info->set("fulmar_accumulate_agent_reason", choice.why);
+  info->set("fulmar_ways", ways_of(win));
   out = handle_cast<MPI_Info>(*info);
   return {};
 }

@@ -36,6 +36,8 @@ Error open_shared(Win& win, int rank) {
     if (const Error bad = acquire_lock(win, rank, LockMode::shared); bad.failed()) return bad;
   } else {
     send_notice(win, rank, wire::RmaCall::lock_shared);
+    Library::AskedLock& asked = win.library->asked_lock;
+    if (asked.win == nullptr) asked = {&win, asked_by_lock_all};
   }
   mark_open(win, rank, TargetLock::shared);
   return {};

@@ -33,10 +33,14 @@ void note_post(Win& win, int rank, std::uint32_t number) noexcept;
 /// Opens one target.
 void mark_open(Win& win, int rank, TargetLock lock);
 
-/// Opens one target of MPI_Win_lock_all: takes its lock, or asks for it.
+/// Opens one target of MPI_Win_lock_all: takes its lock, or requests it.
 [[nodiscard]] base::Error open_shared(Win& win, int rank);
 
-/// Waits for the lock of an open target that was asked for by a request, which may still wait there.
+/// In place of a rank in Library::asked_lock: the locks that operations in an epoch of
+/// MPI_Win_lock_all have requested.
+inline constexpr int asked_by_lock_all = -1;
+
+/// Waits for the lock of an open target that was requested, and may not be granted yet.
 [[nodiscard]] base::Error await_lock(Win& win, int rank);
 
 /// MPI_ERR_RMA_SYNC where no epoch of MPI_Win_lock or MPI_Win_lock_all is open, which `call` needs.

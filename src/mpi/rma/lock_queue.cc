@@ -124,14 +124,16 @@ bool may_hold(Win& win, int rank) noexcept {
 }
 
 /// See device/progress/wait.cc for why nothing is missed.
-void wake_rank(Win& win, int rank) noexcept {
+bool wake_rank(Win& win, int rank) noexcept {
   device::NodeChannel* node = win.device->node();
-  if (node == nullptr || rank == win.rank()) return;
+  if (node == nullptr || rank == win.rank()) return false;
   const std::uint32_t number = node->number_of(win.comm->routes[rank].peer);
-  if (number == device::NodeChannel::not_here) return;
+  if (number == device::NodeChannel::not_here) return false;
   const wire::AreaControl& area = node->channel().control(number);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (area.asleep.load(std::memory_order_relaxed) != 0) win.device->wake(number);
+  if (area.asleep.load(std::memory_order_relaxed) == 0) return false;
+  win.device->wake(number);
+  return true;
 }
 
 void wake_lock_waiters(Win& win, int rank) noexcept {
@@ -146,10 +148,10 @@ void wake_lock_waiters(Win& win, int rank) noexcept {
     const std::uint64_t awaits = target.control->awaits.load(std::memory_order_seq_cst);
     if (awaits == awaited(rank, shared_turn) || awaits == awaited(rank, exclusive_turn) ||
         awaits == wire::awaits_several) {
-      wake_rank(win, other);
+      (void)wake_rank(win, other);
     }
   }
-  if (lock.proxied.load(std::memory_order_seq_cst) != 0) wake_rank(win, rank);
+  if (lock.proxied.load(std::memory_order_seq_cst) != 0) (void)wake_rank(win, rank);
 }
 
 base::Error acquire_lock(Win& win, int rank, LockMode mode) {

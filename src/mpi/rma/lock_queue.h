@@ -84,8 +84,9 @@ void give_up_lock(Win& win, int rank) noexcept;
 /// window, and alive.
 [[nodiscard]] bool may_hold(Win& win, int rank) noexcept;
 
-/// Wakes a rank whose control line is mapped if it sleeps: what it waits for there has changed.
-void wake_rank(Win& win, int rank) noexcept;
+/// Wakes a rank whose control line is mapped if it sleeps: what it waits for there has changed. Whether
+/// it slept.
+bool wake_rank(Win& win, int rank) noexcept;
 
 /// Wakes the process of the node that sleeps and has the ticket of the lock of `rank` whose turn it
 /// is now, and nobody else.

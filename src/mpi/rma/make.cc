@@ -22,6 +22,7 @@
 #include "mpi/rma/exchange.h"
 #include "mpi/rma/hints.h"
 #include "mpi/rma/node_calls.h"
+#include "mpi/rma/node_heaps.h"
 #include "mpi/rma/node_mapping.h"
 #include "mpi/rma/request_batch.h"
 #include "mpi/rma/requests.h"
@@ -146,6 +147,13 @@ void start_checking(Win& win, const std::vector<WinFacts>& facts) {
   }
 }
 
+/// Whether some rank, as those of other hosts, reaches the lock of this one by requests, which come in
+/// passive target epochs without any call of this process.
+bool is_served_by_requests(const Win& win) {
+  return !win.no_locks && std::any_of(win.targets.begin(), win.targets.end(),
+                                      [](const auto& each) { return each.control == nullptr; });
+}
+
 Error finish(NewWin& made, const Wanted& wanted, const std::vector<WinFacts>& facts, MPI_Win& out) {
   Win& win = made.win();
   keep_hints(win, wanted.info, HintTime::making);
@@ -157,6 +165,8 @@ Error finish(NewWin& made, const Wanted& wanted, const std::vector<WinFacts>& fa
   win.origin.control = win.target(win.rank()).control;
   win.server = std::make_unique<RmaServer>(win);
   win.server->start();
+  auto& thread = win.library->world->window_thread;
+  if (thread.start != nullptr && is_served_by_requests(win)) thread.wanted = true;
   made.give(out);
   return {};
 }
@@ -200,12 +210,14 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   own.failed = static_cast<std::uint32_t>(mapping.prepare(own).code());
   set_own(win, wanted);
   own.adapters = has_adapter_targets(win) ? 1 : 0;
+  own.heap = own_heap_name(win);
   std::vector<WinFacts> facts;
   own.checked = library.world->checks_windows ? 1 : 0;
   if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
   if (const Error bad = map_controls(win, mapping, facts); bad.failed()) return bad;
   set_targets(win, facts);
   use_own_memory(win);
+  map_heaps(win, facts);
   start_checking(win, facts);
   return finish(made, wanted, facts, out);
 }
@@ -254,7 +266,8 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
 void publish(Win& win) noexcept {
   const std::uint8_t place = win.target(win.rank()).place;
   if (win.node.tables.lines == 0 || place == RmaTarget::no_place) return;
-  publish_attached(*win.node.tables.of(*win.memory, place), win.node.tables.lines, win.attached);
+  publish_attached(*win.node.tables.of(*win.memory, place), win.node.tables.lines, win.attached,
+                   own_heap_name(win));
 }
 
 bool is_true(const Info* info, std::string_view key) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/copy.h"
 #include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 #include "mpi/rma/accumulate.h"
@@ -14,6 +15,7 @@
 #include "mpi/rma/epochs.h"
 #include "mpi/rma/lock_queue.h"
 #include "mpi/rma/node_calls.h"
+#include "mpi/rma/node_heaps.h"
 #include "mpi/rma/node_memory.h"
 #include "mpi/rma/requests.h"
 
@@ -26,20 +28,39 @@ using wire::RmaCall;
 
 enum class CopyDirection : std::uint8_t { put, get };
 
-/// The memory of a target as the kernel reaches it.
-class KernelAccess {
+/// The memory of a target as this process reaches it without the target: by loads and stores where
+/// it is mapped, else by the kernel.
+class TargetMemory {
  public:
-  KernelAccess(Win& win, const TargetRun& run) noexcept : win_(win) {
+  /// `mapped`: see mapped_place.
+  TargetMemory(Win& win, const TargetRun& run, std::byte* mapped) noexcept
+      : win_(win), mapped_(mapped), reached_(mapped != nullptr) {
+    if (mapped == nullptr) find(run);
+  }
+
+  [[nodiscard]] bool reached() const noexcept { return reached_; }
+  [[nodiscard]] bool copy(CopyDirection direction, std::span<std::byte> local,
+                          std::uint64_t offset = 0) noexcept {
+    if (mapped_ == nullptr) return copy_by_kernel(direction, local, offset);
+    if (direction == CopyDirection::put) {
+      base::copy_bytes(mapped_ + offset, local.data(), local.size());
+    } else {
+      base::copy_bytes(local.data(), mapped_ + offset, local.size());
+    }
+    return true;
+  }
+
+ private:
+  void find(const TargetRun& run) noexcept {
+    Win& win = win_;
     const RmaTarget& target = win.target(run.rank);
     device::NodeChannel* node = win.device->node();
     if (node == nullptr || !find_address(target, run)) return;
     number_ = node->number_of(win.comm->routes[run.rank].peer);
     reached_ = number_ != device::NodeChannel::not_here && node->shm().reach(number_);
   }
-
-  [[nodiscard]] bool reached() const noexcept { return reached_; }
-  [[nodiscard]] bool copy(CopyDirection direction, std::span<std::byte> local,
-                          std::uint64_t offset = 0) noexcept {
+  [[nodiscard]] bool copy_by_kernel(CopyDirection direction, std::span<std::byte> local,
+                                    std::uint64_t offset) noexcept {
     fabric::Shm& shm = win_.device->node()->shm();
     const iovec piece{local.data(), local.size()};
     const std::uint64_t at = address_ + offset;
@@ -52,8 +73,6 @@ class KernelAccess {
     }
     return error.ok();
   }
-
- private:
   bool find_address(const RmaTarget& target, const TargetRun& run) noexcept {
     const auto place = static_cast<std::uint64_t>(run.place);
     if (!win_.dynamic()) {
@@ -68,10 +87,18 @@ class KernelAccess {
   }
 
   Win& win_;
+  std::byte* mapped_;
   std::uint64_t address_ = 0;
   std::uint32_t number_ = 0;
-  bool reached_ = false;
+  bool reached_;
 };
+
+/// Where memory attached to a dynamic window is mapped here; null: nowhere.
+std::byte* mapped_place(Win& win, const TargetRun& run) noexcept {
+  if (!win.dynamic()) return nullptr;
+  return find_attached_in_heap(win, run.rank, static_cast<std::uint64_t>(run.place),
+                               static_cast<std::uint64_t>(run.bytes));
+}
 
 /// Whether this process may reach the memory of a target at all. A lock that was asked for by a
 /// request is awaited then.
@@ -107,6 +134,8 @@ NodeCall call_for(RmaCall what, const TargetRun& run) noexcept {
 /// accumulate would be two copies of the kernel.
 constexpr std::int64_t most_copy_call_bytes = 4096;
 constexpr std::int64_t most_call_bytes = wire::rma_call_room_bytes;
+/// Of an accumulate in several calls.
+constexpr std::int64_t most_called_bytes = 8 * most_call_bytes;
 
 /// Accumulates of one origin keep their order: those that went as requests are to be over.
 Error complete_requests(Win& win, int rank) {
@@ -125,30 +154,105 @@ void apply(const NodeAccumulate& what, std::span<const std::byte> source,
 
 enum class Modified : std::uint8_t { all, nothing, in_part };
 
-/// Reads, computes and writes in pieces, as far as the kernel lets it.
-Modified modify(KernelAccess& memory, const NodeAccumulate& what, std::span<const std::byte> source,
-                std::span<std::byte> old, std::size_t bytes) {
-  constexpr std::size_t piece_bytes = std::size_t{256} << 10;
-  const bool reads = what.op->code != OpCode::replace;
-  const bool writes = what.op->code != OpCode::no_op && !source.empty();
+/// The most bytes of whole elements within `bytes`.
+std::size_t whole_elements(const NodeAccumulate& what, std::size_t bytes) noexcept {
   const std::size_t unit =
       what.element == nullptr ? 1 : static_cast<std::size_t>(what.element->size);
-  std::vector<std::byte> room(std::min(bytes, piece_bytes / unit * unit));
+  return bytes / unit * unit;
+}
+
+/// The origin's side of an accumulate, or of a part of one, as packed bytes.
+struct AccumulateBytes {
+  std::span<const std::byte> source;  ///< empty: nothing is read
+  std::span<std::byte> old;           ///< gets what was there; empty: not wanted
+
+  [[nodiscard]] AccumulateBytes part(std::size_t from, std::size_t bytes) const noexcept {
+    return {source.empty() ? source : source.subspan(from, bytes),
+            old.empty() ? old : old.subspan(from, bytes)};
+  }
+};
+
+/// In memory that is mapped here.
+void modify_mapped(std::byte* memory, const NodeAccumulate& what, const AccumulateBytes& local) {
+  if (!local.old.empty()) std::memcpy(local.old.data(), memory, local.old.size());
+  if (what.op->code == OpCode::no_op || local.source.empty()) return;
+  if (what.op->code == OpCode::replace) {
+    std::memcpy(memory, local.source.data(), local.source.size());
+  } else {
+    apply(what, local.source, {memory, local.source.size()});
+  }
+}
+
+/// Reads, computes and writes in pieces, as far as the kernel lets it.
+Modified modify(TargetMemory& memory, const NodeAccumulate& what, const AccumulateBytes& local,
+                std::size_t bytes) {
+  constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+  const bool reads = what.op->code != OpCode::replace;
+  const bool writes = what.op->code != OpCode::no_op && !local.source.empty();
+  std::vector<std::byte> room(std::min(bytes, whole_elements(what, piece_bytes)));
   for (std::size_t at = 0; at < bytes; at += room.size()) {
     const std::size_t part = std::min(bytes - at, room.size());
+    const AccumulateBytes own = local.part(at, part);
     const std::span<std::byte> piece = std::span(room).first(part);
     const Modified so_far = at == 0 ? Modified::nothing : Modified::in_part;
-    if ((reads || !old.empty()) && !memory.copy(CopyDirection::get, piece, at)) return so_far;
-    if (!old.empty()) std::memcpy(old.data() + at, piece.data(), part);
+    if ((reads || !own.old.empty()) && !memory.copy(CopyDirection::get, piece, at)) return so_far;
+    if (!own.old.empty()) std::memcpy(own.old.data(), piece.data(), part);
     if (!writes) continue;
     if (reads) {
-      apply(what, source.subspan(at, part), piece);
+      apply(what, own.source, piece);
     } else {
-      std::memcpy(piece.data(), source.data() + at, part);
+      std::memcpy(piece.data(), own.source.data(), part);
     }
     if (!memory.copy(CopyDirection::put, piece, at)) return so_far;
   }
   return Modified::all;
+}
+
+/// Has the target execute an accumulate, in pieces that fit its slot, until it does not answer one in
+/// time or refuses it. How many bytes it has done.
+std::size_t accumulate_by_calls(Win& win, const NodeAccumulate& what, const TargetRun& run,
+                                const AccumulateBytes& local, ErrorClass& refused) {
+  const auto bytes = static_cast<std::size_t>(run.bytes);
+  const std::size_t piece = whole_elements(what, most_call_bytes);
+  const RmaCall kind = local.old.empty() ? RmaCall::accumulate : RmaCall::get_accumulate;
+  std::size_t at = 0;
+  while (at < bytes && refused == ErrorClass::success) {
+    const std::size_t part = std::min(bytes - at, piece);
+    const AccumulateBytes own = local.part(at, part);
+    NodeCall call = call_for(kind, {run.rank, run.place + static_cast<std::int64_t>(at),
+                                    static_cast<std::int64_t>(part)});
+    call.op = static_cast<std::uint8_t>(what.op->code);
+    call.element = what.element_number;
+    call.second = what.second;
+    call.data = own.source;
+    call.result = own.old;
+    if (!is_called(win, run.rank, call, refused)) break;
+    at += part;
+  }
+  return at;
+}
+
+/// False, with nothing done: requests have to be used.
+bool accumulate_unmapped(Win& win, const NodeAccumulate& what, const TargetRun& run,
+                         const AccumulateBytes& local, ErrorClass& refused) {
+  std::int64_t called = 0;
+  // The rest of what the target begins has to be reached without it.
+  const bool is_short = run.bytes <= most_call_bytes;
+  if (is_short || (run.bytes <= most_called_bytes && TargetMemory(win, run, nullptr).reached())) {
+    called = static_cast<std::int64_t>(accumulate_by_calls(win, what, run, local, refused));
+  }
+  if (called == run.bytes || refused != ErrorClass::success) return true;
+  const TargetRun rest{run.rank, run.place + called, run.bytes - called};
+  const auto bytes = static_cast<std::size_t>(rest.bytes);
+  TargetMemory memory(win, rest, nullptr);
+  Modified modified = Modified::nothing;
+  if (memory.reached()) {
+    const AccumulateGuard guard(win, *win.target(run.rank).control);
+    modified = modify(memory, what, local.part(static_cast<std::size_t>(called), bytes), bytes);
+  }
+  if (modified == Modified::nothing && called == 0) return false;
+  if (modified != Modified::all) refused = ErrorClass::rma_range;  // it has gone meanwhile
+  return true;
 }
 
 }  // namespace
@@ -159,14 +263,15 @@ Error put_on_node(Win& win, const ConstData& origin, const TargetRun& run, bool&
   std::vector<std::byte> room;
   const auto bytes = static_cast<std::size_t>(run.bytes);
   const std::span<const std::byte> data = packed_bytes(origin, room).first(bytes);
-  if (run.bytes <= most_copy_call_bytes) {
+  std::byte* const mapped = mapped_place(win, run);
+  if (mapped == nullptr && run.bytes <= most_copy_call_bytes) {
     NodeCall call = call_for(RmaCall::put, run);
     call.data = data;
     ErrorClass refused{};
     done = is_called(win, run.rank, call, refused);
     if (done) return refusal(win, run.rank, refused);
   }
-  KernelAccess memory(win, run);
+  TargetMemory memory(win, run, mapped);
   done = memory.reached() &&
          memory.copy(CopyDirection::put, {const_cast<std::byte*>(data.data()), bytes});
   return {};
@@ -183,13 +288,14 @@ Error get_on_node(Win& win, const Data& origin, const TargetRun& run, bool& done
     to = room;
   }
   ErrorClass refused{};
-  if (run.bytes <= most_copy_call_bytes) {
+  std::byte* const mapped = mapped_place(win, run);
+  if (mapped == nullptr && run.bytes <= most_copy_call_bytes) {
     NodeCall call = call_for(RmaCall::get, run);
     call.result = to;
     done = is_called(win, run.rank, call, refused);
   }
   if (!done) {
-    KernelAccess memory(win, run);
+    TargetMemory memory(win, run, mapped);
     done = memory.reached() && memory.copy(CopyDirection::get, to);
   }
   if (done && !origin.type->contiguous) {
@@ -206,38 +312,27 @@ Error accumulate_on_node(Win& win, const NodeAccumulate& what, const TargetRun& 
   if (const Error bad = complete_requests(win, run.rank); bad.failed()) return bad;
   const auto bytes = static_cast<std::size_t>(run.bytes);
   std::vector<std::byte> packed;
-  std::span<const std::byte> source;
-  if (what.origin.type != nullptr) source = packed_bytes(what.origin, packed);
-  if (!source.empty() && source.size() != bytes) return {};
+  AccumulateBytes local;
+  if (what.origin.type != nullptr) local.source = packed_bytes(what.origin, packed);
+  if (!local.source.empty() && local.source.size() != bytes) return {};
   const bool fetches = what.result.type != nullptr;
   std::vector<std::byte> room;
-  std::span<std::byte> old;
   if (fetches && what.result.type->contiguous) {
-    old = {static_cast<std::byte*>(what.result.address), bytes};
+    local.old = {static_cast<std::byte*>(what.result.address), bytes};
   } else if (fetches) {
     room.resize(bytes);
-    old = room;
+    local.old = room;
   }
   ErrorClass refused{};
-  if (run.bytes <= most_call_bytes) {
-    NodeCall call = call_for(fetches ? RmaCall::get_accumulate : RmaCall::accumulate, run);
-    call.op = static_cast<std::uint8_t>(what.op->code);
-    call.element = what.element_number;
-    call.second = what.second;
-    call.data = source;
-    call.result = old;
-    done = is_called(win, run.rank, call, refused);
-  }
-  if (!done) {
-    KernelAccess memory(win, run);
-    if (!memory.reached()) return {};
+  if (std::byte* const mapped = mapped_place(win, run); mapped != nullptr) {
     const AccumulateGuard guard(win, *win.target(run.rank).control);
-    const Modified modified = modify(memory, what, source, old, bytes);
-    done = modified != Modified::nothing;
-    if (modified == Modified::in_part) refused = ErrorClass::rma_range;  // it has gone meanwhile
+    modify_mapped(mapped, what, local);
+    done = true;
+  } else {
+    done = accumulate_unmapped(win, what, run, local, refused);
   }
   if (done && fetches && !what.result.type->contiguous) {
-    (void)View(*what.result.type, what.result.count).unpack(what.result.address, 0, old);
+    (void)View(*what.result.type, what.result.count).unpack(what.result.address, 0, local.old);
   }
   return refusal(win, run.rank, refused);
 }
@@ -252,9 +347,10 @@ Error swap_on_node(Win& win, std::span<const std::byte> both, void* result, cons
   call.data = both;
   call.result = {static_cast<std::byte*>(result), call.bytes};
   ErrorClass refused{};
-  done = is_called(win, run.rank, call, refused);
+  std::byte* const mapped = mapped_place(win, run);
+  done = mapped == nullptr && is_called(win, run.rank, call, refused);
   if (done) return refusal(win, run.rank, refused);
-  KernelAccess memory(win, run);
+  TargetMemory memory(win, run, mapped);
   if (!memory.reached()) return {};
   constexpr std::size_t most_bytes = 16;
   std::array<std::byte, most_bytes> old;

@@ -28,8 +28,6 @@ using wire::RmaCallState;
 /// A target that waits in MPI answers within two transfers of a cache line, 0.2 to 0.6 us; one that
 /// has just begun to wait for a collective operation looks after a microsecond.
 constexpr std::uint64_t patience_ns = 4000;
-/// Calls after a miss that are not tried double with each miss in a row, up to this.
-constexpr std::uint16_t most_skips = 1024;
 /// Looks in vain after which a window that is not among the first of the process gives up.
 constexpr std::uint32_t most_idle_looks = 4096;
 constexpr int windows_that_stay = 8;
@@ -196,11 +194,7 @@ bool NodeCalls::takes(int rank, std::size_t data_bytes, std::size_t bytes) {
   if (place == RmaTarget::no_place || rank == win_.rank()) return false;
   const std::size_t most = rooms_ != 0 ? wire::rma_call_room_bytes : wire::rma_call_line_bytes;
   if (std::max(data_bytes, bytes) > most) return false;
-  Patience& patience = patience_[place];
-  if (patience.skips != 0) {
-    --patience.skips;
-    return false;
-  }
+  if (!patience_[place].tries()) return false;
   if (slot(place).attended.load(std::memory_order_relaxed) != 0) return true;
   send_notice(win_, rank, RmaCall::attend);  // taken when the target looks at requests next
   note_miss(rank);
@@ -242,13 +236,8 @@ NodeCalls::Wait NodeCalls::await(RmaCallSlot& slot, int rank) noexcept {
   }
 }
 
-/// A target that sleeps in MPI is woken, so that later calls find it awake.
 void NodeCalls::note_miss(int rank) noexcept {
-  Patience& patience = patience_[win_.target(rank).place];
-  wake_rank(win_, rank);
-  patience.misses = static_cast<std::uint16_t>(std::min(patience.misses + 1, 10));
-  patience.skips =
-      static_cast<std::uint16_t>(std::min<unsigned>(1U << patience.misses, most_skips));
+  patience_[win_.target(rank).place].miss(wake_rank(win_, rank));
 }
 
 bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) noexcept {
@@ -270,7 +259,7 @@ bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) n
   if (waited == Wait::done) {
     if (!call.result.empty()) std::memcpy(call.result.data(), data, call.result.size());
     refused = told_class(own.refused);
-    patience_[place].misses = 0;
+    patience_[place].hit();
     ++win_.library->world->rma.calls;
   } else {
     note_miss(rank);

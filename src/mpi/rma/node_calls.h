@@ -9,6 +9,7 @@
 
 #include "base/error_class.h"
 #include "device/progress/hook.h"
+#include "mpi/rma/call_patience.h"
 #include "mpi/rma/node_plan.h"
 #include "mpi/rma/win.h"
 #include "wire/rma/rma_call_slot.h"
@@ -58,11 +59,6 @@ class NodeCalls : private device::ProgressCallback {
   void attend() noexcept;
 
  private:
-  /// What this process knows about the attention of another one.
-  struct Patience {
-    std::uint16_t skips = 0;   ///< calls that are not tried
-    std::uint16_t misses = 0;  ///< in a row
-  };
   enum class Wait : std::uint8_t { done, taken_back, dead, overwritten };
 
   [[nodiscard]] wire::RmaCallSlot& slot(std::size_t place) const noexcept;
@@ -76,7 +72,7 @@ class NodeCalls : private device::ProgressCallback {
   Win& win_;
   std::uint64_t slots_;
   std::uint64_t rooms_;
-  std::vector<Patience> patience_;  ///< by place
+  std::vector<CallPatience> patience_;  ///< by place
   std::size_t own_place_;
   std::uint32_t idle_ = 0;  ///< looks in vain
   bool attending_ = false;

@@ -17,6 +17,7 @@ struct WinFacts {
   std::int64_t size = 0;
   std::int64_t unit = 1;
   std::uint64_t base = 0;       ///< of a window of MPI_Win_create; else 0
+  std::uint64_t heap = 0;       ///< name of its heap of MPI_Alloc_mem (node_heaps.h); 0: none
   std::uint64_t secret = 0;     ///< with which the first rank of a node hands out the memory
   std::uint32_t socket = 0;     ///< where this rank takes it; 0: nowhere
   std::uint32_t failed = 0;     ///< the class of its error

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "mpi/rma/calls.h"
 #include "mpi/rma/epochs.h"
@@ -14,8 +15,9 @@
 /// rank with the first operation on it. Locks that also protect loads and stores of this process are
 /// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
 ///
-/// Locks of MPI_Win_lock are acquired in the order of the calls, also those of different windows: one
-/// that was asked for is waited for before the next is. So programs that take several locks in the
+/// Locks are acquired in the order of the calls, also those of different windows: MPI_Win_lock and
+/// MPI_Win_lock_all first wait for what was requested before, which includes the locks that operations
+/// in an epoch of MPI_Win_lock_all have requested so far. So programs that take several locks in the
 /// same order in all processes cannot block each other.
 namespace fulmar::mpi {
 namespace {
@@ -39,16 +41,32 @@ LockMode mode_of(TargetLock lock) noexcept {
   return lock == TargetLock::exclusive ? LockMode::exclusive : LockMode::shared;
 }
 
-/// Waits until the lock that was asked for last is granted. Errors stay with its target.
+/// The ranks whose locks were requested in an epoch of MPI_Win_lock_all and may not be granted yet.
+std::vector<int> requested_by_lock_all(const Win& win) {
+  std::vector<int> ranks;
+  for (const int rank : win.opened) {
+    const RmaTarget& target = win.targets[static_cast<std::size_t>(rank)];
+    if (!win.has_lock_of(rank) && !target.granted) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// Waits until the lock that was requested last is granted. Errors stay with its target.
 void await_asked_lock(Library& library) {
   while (library.asked_lock.win != nullptr) {
     const Library::AskedLock asked = library.asked_lock;
-    library.acquire(*asked.win);  // another thread may unlock and free it meanwhile
-    ask_for_end(*asked.win, asked.rank, wire::RmaCall::flush);  // answered behind the lock
-    const RmaTarget& target = asked.win->target(asked.rank);
-    asked.win->device->wait([&]() noexcept { return target.pending == 0; });
+    Win& win = *asked.win;
+    library.acquire(win);  // another thread may unlock and free it meanwhile
+    const std::vector<int> ranks =
+        asked.rank == asked_by_lock_all ? requested_by_lock_all(win) : std::vector{asked.rank};
+    // Answered behind the lock.
+    for (const int rank : ranks) ask_for_end(win, rank, wire::RmaCall::flush);
+    win.device->wait([&]() noexcept {
+      return std::all_of(ranks.begin(), ranks.end(),
+                         [&](int rank) { return win.target(rank).pending == 0; });
+    });
     if (library.asked_lock == asked) library.asked_lock = {};
-    library.release(*asked.win);
+    library.release(win);
   }
 }
 
@@ -203,6 +221,7 @@ Error win_lock_all(int assertion, Win& win) {
   }
   win.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
   if (win.unchecked) return {};
+  await_asked_lock(*win.library);
   for (int rank = 0; rank < win.size(); ++rank) {
     if (!is_loaded(win, rank)) continue;
     Error error = open_shared(win, rank);
@@ -219,6 +238,8 @@ Error win_unlock_all(Win& win) {
     return failure(ErrorClass::rma_sync, "%s is not locked by MPI_Win_lock_all", name_of(win));
   }
   for (std::size_t i = 0; i < win.opened.size(); ++i) begin_unlock(win, win.opened[i]);
+  Library::AskedLock& asked = win.library->asked_lock;
+  if (asked == Library::AskedLock{&win, asked_by_lock_all}) asked = {};
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const Error each = finish_unlock(win, win.opened[i]);

@@ -21,6 +21,7 @@
 
 namespace fulmar::mpi {
 
+class HeapMapping;
 class RequestBatches;
 class RmaServer;
 class NodeCalls;
@@ -118,6 +119,8 @@ struct NodeTables {
 /// Ways to memory of the node that is not mapped.
 struct NodeWays {
   NodeTables tables;
+  /// What is mapped of memory of MPI_Alloc_mem, in a window of MPI_Win_create.
+  std::vector<std::shared_ptr<const HeapMapping>> heaps;
   std::unique_ptr<NodeCalls> calls;               ///< null: no rank of the node has slots
   std::unique_ptr<wire::RmaControl> own_control;  ///< of this rank, where nobody else maps it
 };

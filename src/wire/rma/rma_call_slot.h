@@ -49,7 +49,8 @@ inline constexpr std::size_t most_ranks_with_rooms = 64;
 struct RmaAttachedTable {
   std::atomic<std::uint32_t> version;
   std::atomic<std::uint32_t> count;
-  std::uint64_t reserved;
+  /// The name of the rank's heap of MPI_Alloc_mem (rma_heap_table.h) when it attached last; 0: none.
+  std::atomic<std::uint64_t> heap;
   struct Entry {
     std::atomic<std::uint64_t> address;
     std::atomic<std::uint64_t> bytes;

@@ -93,11 +93,43 @@ void locks_of_two_ranks() {
   check_counters(counters, counters, last);
 }
 
+/// Ranks in turn take the first lock alone, or with those of all ranks by MPI_Win_lock_all, and wait
+/// for it while they hold the last one.
+void locks_of_all_ranks() {
+  const Counters one;
+  const Counters other;
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int last = test::size_of(MPI_COMM_WORLD) - 1;
+  one.set_own(0);
+  other.set_own(0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < rounds; ++i) {
+    if ((rank + i) % 2 == 0) {
+      add_under_two_locks(one, 0, other, last);
+      continue;
+    }
+    const long increment = 1;
+    MPI_Win_lock_all(0, one.win);
+    MPI_Accumulate(&increment, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, one.win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, other.win);
+    long far = 0;
+    other.get(far, last);
+    MPI_Win_flush(last, other.win);
+    MPI_Win_flush(0, one.win);
+    far += 2;
+    other.put(far, last);
+    MPI_Win_unlock(last, other.win);
+    MPI_Win_unlock_all(one.win);
+  }
+  check_counters(one, other, last);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   locks_of_two_windows();
   locks_of_two_ranks();
+  locks_of_all_ranks();
   return test::finish();
 }
