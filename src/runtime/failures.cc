@@ -11,6 +11,7 @@
 #include "mpi/p2p/requests.h"
 #include "mpi/recovery/recovery.h"
 #include "runtime/abort.h"
+#include "runtime/network/networks.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -51,13 +52,17 @@ device::FailureObserver FailureMonitor::observer() noexcept {
 }
 
 void FailureMonitor::look() {
-  if (job_.singleton()) return;
-  if (job_.is_ending()) return leave_ending_job();
-  poll_death_words();
+  const bool shares_memory = networks_ != nullptr && networks_->host_network() != nullptr;
+  if (job_.singleton() && !shares_memory) return;
+  if (!job_.singleton()) {
+    if (job_.is_ending()) return leave_ending_job();
+    poll_death_words();
+  }
   const std::uint64_t now = base::now_ns();
   if (now < next_poll_ns_) return;
   next_poll_ns_ = now + poll_interval_ns;
-  poll_processes();
+  if (!job_.singleton()) poll_processes();
+  if (shares_memory) networks_->look();
 }
 
 /// Not every launcher ends all processes: one that continues after failures may not end

@@ -13,11 +13,14 @@
 
 namespace fulmar::runtime {
 
+class Networks;
+
 /// Detects failed processes of the job, and propagates failures (docs/failures.md):
 ///
 /// * On this node: from the death words in the job's segment, which mpiexec writes. Under another
 ///   launcher the waiting ranks check once a second whether the others still exist, and
-///   the first to notice writes the word.
+///   the first to notice writes the word. Processes of other jobs with which memory is shared are
+///   checked in the same way, under every launcher.
 /// * Over networks: from the network (`lost`), and from other ranks. A rank that is notified of a
 ///   failure reports it to the ranks at distances of 1, 2, 4 and so on, so that ranks which never
 ///   communicated with the failed process are notified, too, with O(log n) messages a rank. The
@@ -36,6 +39,9 @@ class FailureMonitor {
 
   /// For Device::Config.
   [[nodiscard]] device::FailureObserver observer() noexcept;
+  /// From now on processes of other jobs that are reached through memory are looked at, too.
+  /// `networks` outlives this.
+  void watch(Networks& networks) noexcept { networks_ = &networks; }
 
   /// A network cannot reach a rank any more. A process that has died is a failure; any other cause
   /// (it has left MPI, or cannot be reached with the networks in use) is a mistake that no other
@@ -55,6 +61,7 @@ class FailureMonitor {
 
   Job& job_;
   mpi::Library& library_;
+  Networks* networks_ = nullptr;
   std::uint32_t seen_ = 0;          ///< how many words were set at the last look
   std::uint64_t next_poll_ns_ = 0;  ///< at the processes of this node
   std::uint64_t leave_ns_ = 0;      ///< when this process ends itself; 0: the job does not end

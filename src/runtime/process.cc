@@ -123,6 +123,7 @@ base::Error Process::start() {
   tracing_ = Tracing::from(options);
   if (tracing_ != nullptr) files_.record_into(tracing_->trace(), tracing_->records());
   networks_ = std::make_unique<Networks>(job_, failures_);
+  failures_.watch(*networks_);
   if (const base::Error error = networks_->open(options); error.failed()) return error;
   if (const base::Error error = start_device(); error.failed()) return error;
   library_.device = device_.get();
@@ -143,7 +144,8 @@ base::Error Process::start() {
   choose_heap();
   files_.set_checks(options_->lists("FULMAR_CHECK", "files"));
   world_->placement = {node_of, binding_of, &job_, job_.node_formula()};
-  ports_ = std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_});
+  ports_ =
+      std::make_unique<Ports>(Ports::Surroundings{job_, *options_, *networks_, *device_, library_});
   library_.ports = ports_.get();
   define_attributes();
   return {};

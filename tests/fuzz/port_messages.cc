@@ -73,6 +73,10 @@ void look_at_lists(std::span<const std::byte> bytes) {
     const auto again = wire::encode_keys(keys.value());
     check(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
   }
+  if (const auto tickets = wire::decode_tickets(bytes); tickets.ok()) {
+    const auto again = wire::encode_tickets(tickets.value());
+    check(std::equal(again.begin(), again.end(), bytes.begin(), bytes.end()));
+  }
   (void)wire::decode_verdict(bytes).ok();
   (void)wire::join_greeting_length(bytes.first(std::min<std::size_t>(bytes.size(), 6))).ok();
 }
@@ -80,7 +84,7 @@ void look_at_lists(std::span<const std::byte> bytes) {
 /// A list that is right, with some bytes that are not.
 void look_at_changed_lists(std::span<const std::byte> input) {
   const std::array<wire::GroupMember, 2> members = {
-      {{{7, 0, 0}, 3, 24, 32, {std::byte{1}}}, {{7, 2, 0}, 3, 24, 32, {}}}};
+      {{{7, 0, 0}, 3, 24, 32, 9, {std::byte{1}}}, {{7, 2, 0}, 3, 24, 32, 0, {}}}};
   auto list = wire::encode_members(members);
   for (std::size_t i = 0; i + 1 < input.size(); i += 2) {
     list[std::to_integer<std::size_t>(input[i]) % list.size()] = input[i + 1];

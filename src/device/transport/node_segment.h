@@ -41,6 +41,8 @@ class NodeSegment {
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
   /// Stays owned by this.
   [[nodiscard]] int file() const noexcept { return file_.get(); }
+  /// The memory stays mapped; no descriptor is needed for it. It cannot be offered any more.
+  void close_file() noexcept { file_.reset(); }
 
  private:
   NodeSegment(base::UniqueFd file, std::span<std::byte> memory) noexcept

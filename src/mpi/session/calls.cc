@@ -2,16 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/session/calls.h"
 
-#include <strings.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "mpi/comm/world.h"
 #include "mpi/group/calls.h"
 #include "mpi/memory_kinds.h"
+#include "mpi/session/process_sets.h"
 #include "mpi/session/session.h"
 
 namespace fulmar::mpi {
@@ -20,25 +19,6 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 using base::failure;
-
-constexpr std::array<std::string_view, 2> set_names = {"mpi://WORLD", "mpi://SELF"};
-constexpr int no_set = -1;
-
-/// The number of a process set. Names are URIs, whose letters may have either case.
-int find_set(std::string_view name) {
-  for (std::size_t i = 0; i < set_names.size(); ++i) {
-    if (name.size() == set_names[i].size() &&
-        ::strncasecmp(name.data(), set_names[i].data(), name.size()) == 0) {
-      return static_cast<int>(i);
-    }
-  }
-  return no_set;
-}
-
-ProcessList processes_of(const World& world, int set) {
-  if (set == 0) return {0, 1, static_cast<int>(world.processes)};
-  return {world.self_process, 1, 1};
-}
 
 Error make_info(Library& library, std::string_view key, std::string_view value, MPI_Info& out) {
   auto* info = library.make<Info>();
@@ -56,17 +36,20 @@ std::string_view level_name(int level) {
 
 }  // namespace
 
-Error session_get_num_psets(Session& /*session*/, Info* /*info*/, int& count) {
-  count = static_cast<int>(set_names.size());
+Error session_get_num_psets(Library& library, Session& session, Info* /*info*/, int& count) {
+  add_process_sets(library, session.process_sets);
+  count = static_cast<int>(session.process_sets.size());
   return {};
 }
 
-Error session_get_nth_pset(Session& /*session*/, Info* /*info*/, int n, int& length, char* name) {
-  if (n < 0 || n >= static_cast<int>(set_names.size())) {
+Error session_get_nth_pset(Library& library, Session& session, Info* /*info*/, int n, int& length,
+                           char* name) {
+  add_process_sets(library, session.process_sets);
+  if (n < 0 || n >= static_cast<int>(session.process_sets.size())) {
     return failure(ErrorClass::arg, "argument n: there is no process set %d; they go from 0 to %zu",
-                   n, set_names.size() - 1);
+                   n, session.process_sets.size() - 1);
   }
-  const std::string_view found = set_names[static_cast<std::size_t>(n)];
+  const std::string& found = session.process_sets[static_cast<std::size_t>(n)];
   if (length > 0) {
     const std::size_t kept = std::min(found.size(), static_cast<std::size_t>(length) - 1);
     std::memcpy(name, found.data(), kept);
@@ -78,13 +61,9 @@ Error session_get_nth_pset(Session& /*session*/, Info* /*info*/, int n, int& len
 
 Error session_get_pset_info(Library& library, Session& /*session*/, std::string_view name,
                             MPI_Info& out) {
-  const int set = find_set(name);
-  if (set == no_set) {
-    return failure(ErrorClass::arg, "argument pset_name: \"%.*s\" is no process set",
-                   static_cast<int>(name.size()), name.data());
-  }
-  return make_info(library, "mpi_size", std::to_string(processes_of(*library.world, set).size()),
-                   out);
+  const auto processes = process_set(library, name);
+  if (processes.failed()) return processes.error();
+  return make_info(library, "mpi_size", std::to_string(processes.value().size()), out);
 }
 
 Error session_get_info(Library& library, Session& session, MPI_Info& out) {
@@ -95,14 +74,15 @@ Error session_get_info(Library& library, Session& session, MPI_Info& out) {
 
 Error group_from_session_pset(Library& library, Session& session, std::string_view name,
                               MPI_Group& out) {
-  const int set = find_set(name);
-  if (set == no_set) {
+  const auto processes = process_set(library, name);
+  if (processes.failed()) {
     out = MPI_GROUP_NULL;
     return {};
   }
-  const World& world = *library.world;
-  const int rank = set == 0 ? static_cast<int>(world.self_process) : 0;
-  return give_group(library, processes_of(world, set), rank, out, session.handle);
+  const std::vector<ProcessId>& all = processes.value();
+  const auto self = std::find(all.begin(), all.end(), library.world->self_process);
+  const int rank = self == all.end() ? Group::no_rank : static_cast<int>(self - all.begin());
+  return give_group(library, ProcessList(all), rank, out, session.handle);
 }
 
 }  // namespace fulmar::mpi

@@ -8,13 +8,14 @@
 
 namespace fulmar::mpi {
 
-// Inquiry of a session about processes (MPI 5.0 section 11.3.2); see mpi/args.h. There are two
-// process sets: mpi://WORLD and mpi://SELF.
+// Inquiry of a session about processes (MPI 5.0 section 11.3.2); see mpi/args.h. The process sets
+// are described in mpi/session/process_sets.h.
 
-base::Error session_get_num_psets(Session& session, Info* info, int& count);
+base::Error session_get_num_psets(Library& library, Session& session, Info* info, int& count);
 /// `length` goes in as the room at `name`, null byte included, and comes out as what the name
 /// needs. With room 0 nothing is stored. MPI_ERR_ARG where there is no set `n`.
-base::Error session_get_nth_pset(Session& session, Info* info, int n, int& length, char* name);
+base::Error session_get_nth_pset(Library& library, Session& session, Info* info, int n, int& length,
+                                 char* name);
 /// MPI_ERR_ARG for names of no set.
 base::Error session_get_pset_info(Library& library, Session& session, std::string_view name,
                                   MPI_Info& out);

@@ -4,6 +4,9 @@
 
 #include <mpi.h>
 
+#include <string>
+#include <vector>
+
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/library.h"
 
@@ -20,6 +23,8 @@ struct Session : ErrorHolder {
   }
 
   int thread_level;
+  /// Names of process sets by their numbers (mpi/session/process_sets.h): once there, always there.
+  std::vector<std::string> process_sets;
 };
 
 }  // namespace fulmar::mpi

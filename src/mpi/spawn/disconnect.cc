@@ -6,6 +6,7 @@
 #include "mpi/p2p/buffered.h"
 #include "mpi/request/request.h"
 #include "mpi/spawn/calls.h"
+#include "mpi/spawn/host_memory_service.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -28,7 +29,9 @@ base::Error comm_disconnect(Library& library, Handle<Comm> comm) {
     // are not waited for: their connections are gone.
     if (spans_jobs(object)) (void)barrier(object);
   }
-  return comm_free(library, comm);
+  base::Error error = comm_free(library, comm);
+  if (library.ports != nullptr) library.ports->host_memory().release();
+  return error;
 }
 
 }  // namespace fulmar::mpi

@@ -13,6 +13,7 @@
 #include "mpi/datatype/datatype.h"
 #include "mpi/p2p/message.h"
 #include "mpi/spawn/job_keys.h"
+#include "mpi/spawn/share_host.h"
 #include "wire/port/group_exchange.h"
 
 namespace fulmar::mpi {
@@ -76,29 +77,37 @@ MemberInfo info_of(const GroupMember& member) {
 }
 
 /// One call in one process.
-class GroupExchange {
+class GroupExchange final : public GroupSteps {
  public:
   GroupExchange(Library& library, Comm& comm, int root)
       : library_(library),
         comm_(comm),
         root_(root),
         byte_(*library.find<Datatype>(MPI_BYTE)),
-        give_up_([&comm] { return failure_of(comm); }) {}
+        give_up_([&comm] { return failure_of(comm); }),
+        sharing_(memory().begin_connect()) {}
+  ~GroupExchange() override { memory().end_connect(sharing_); }
 
   Error run(const OpenConnection& open, NewComm& fresh, Error so_far, std::vector<int>* codes);
   /// After `run`.
   [[nodiscard]] MemberTable table() const;
 
  private:
-  [[nodiscard]] bool is_root() const { return comm_.rank == root_; }
-  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(comm_.size()); }
+  [[nodiscard]] bool is_root() const override { return comm_.rank == root_; }
+  [[nodiscard]] std::size_t size() const override { return static_cast<std::size_t>(comm_.size()); }
+  [[nodiscard]] const GiveUp& give_up() const override { return give_up_; }
+  [[nodiscard]] HostMemoryService& memory() const { return library_.ports->host_memory(); }
   [[nodiscard]] const fabric::ProcessTable& processes() const {
     return library_.device->processes();
   }
   Error broadcast(void* address, std::size_t bytes);
-  Error gather(const void* own, std::size_t bytes, void* all);
+  Error gather(const void* own, std::size_t bytes, void* all) override;
   Error share(const Error& outcome, Bytes& payload, std::vector<int>& codes);
-  base::Result<Bytes> swap(const Bytes& own);
+  Error share(const Error& outcome, Bytes& payload) override {
+    std::vector<int> no_codes;
+    return share(outcome, payload, no_codes);
+  }
+  base::Result<Bytes> swap(const Bytes& own) override;
 
   Error announce(NewComm& fresh, const Error& so_far);
   Error take_announcements(std::span<const Announcement> all);
@@ -116,11 +125,13 @@ class GroupExchange {
   int root_;
   const Datatype& byte_;
   GiveUp give_up_;
+  HostMemoryService::Sharing sharing_;
   std::optional<base::KeyedHash> hash_;
   Error failed_;                                ///< why this process cannot take part
   std::unique_ptr<PortConnection> connection_;  ///< at the root
   std::vector<GroupMember> local_;
   std::vector<GroupMember> remote_;
+  bool has_host_memory_ = false;
 };
 
 Error GroupExchange::broadcast(void* address, std::size_t bytes) {
@@ -181,6 +192,7 @@ Error GroupExchange::announce(NewComm& fresh, const Error& so_far) {
   own.job_size = library_.world->processes;
   own.context = info.context;
   own.local_context = info.local_context;
+  own.host = sharing_ == HostMemoryService::Sharing::yes ? memory().host() : 0;
   const Bytes list = wire::encode_members({&own, 1});
   Announcement announcement;
   announcement.failed = failed_.failed() ? 1 : 0;
@@ -337,8 +349,7 @@ Error GroupExchange::exchange_keys() {
     outcome = told.error();
     if (told.ok()) payload = std::move(*told);
   }
-  std::vector<int> no_codes;
-  const Error shared = share(outcome, payload, no_codes);
+  const Error shared = share(outcome, payload);
   if (shared.failed()) return shared;
   if (problem.ok()) problem = install(payload);
   return conclude(problem);
@@ -364,7 +375,8 @@ Error GroupExchange::install(const Bytes& payload) {
     const Error error = library_.ports->add_address(member.name, member.address);
     if (error.failed()) return error;
   }
-  return {};
+  const bool shares = has_host_memory_ && sharing_ == HostMemoryService::Sharing::yes;
+  return shares ? use_host_memory(memory(), remote_) : Error();
 }
 
 /// Makes the jobs of the other group known here.
@@ -405,8 +417,7 @@ Error GroupExchange::conclude(Error own) {
     if (outcome.ok()) outcome = error_of(theirs.value(), "in the other group");
   }
   Bytes nothing;
-  std::vector<int> no_codes;
-  const Error shared = share(outcome, nothing, no_codes);
+  const Error shared = share(outcome, nothing);
   return own.failed() ? own : shared;
 }
 
@@ -418,6 +429,9 @@ Error GroupExchange::run(const OpenConnection& open, NewComm& fresh, Error so_fa
     if (failed_.ok()) failed_ = announced;  // the others hear of it
   }
   if (const Error error = exchange_members(open, codes); error.failed()) return error;
+  const auto shares = get_host_memory(*this, memory(), processes().own_name(), local_, remote_);
+  if (shares.failed()) return shares.error();
+  has_host_memory_ = shares.value();
   return exchange_keys();
 }
 

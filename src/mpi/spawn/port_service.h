@@ -16,6 +16,8 @@
 
 namespace fulmar::mpi {
 
+class HostMemoryService;
+
 /// Called every few milliseconds while waiting for another group: an error ends the wait with it.
 using GiveUp = std::function<base::Error()>;
 
@@ -47,8 +49,9 @@ class PortService {
   virtual ~PortService() = default;
 
   /// Listens; returns the name of the port. Info keys: `ip_port` (a number, or a range
-  /// "20000-20100"), `ip_address` (the one address of this host to listen at). Fails: info_value,
-  /// other (nothing can be listened at).
+  /// "20000-20100"), `ip_address` (the one address of this host to listen at), `fulmar_once`
+  /// ("true": nothing listens any more after the first connection). Fails: info_value, other
+  /// (nothing can be listened at).
   virtual base::Result<std::string> open(const std::vector<InfoEntry>& info) = 0;
   /// Fails (port) for one that is not open in this process. Waiting callers are refused.
   virtual base::Error close(std::string_view name) = 0;
@@ -83,6 +86,9 @@ class PortService {
   /// reach it. For one whose address is known already: as it was.
   virtual base::Error add_address(const wire::ProcessName& process,
                                   std::span<const std::byte> address) = 0;
+
+  /// What shares memory with those that are on this host.
+  virtual HostMemoryService& host_memory() = 0;
 };
 
 }  // namespace fulmar::mpi

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fabric/network_names.h"
+#include "runtime/network/host_network.h"
 #include "runtime/study.h"
 #include "study/study.h"
 #include "wire/bundle/bundle_address.h"
@@ -49,6 +50,8 @@ void complain_of_unknown_networks(const Options& options, std::vector<std::strin
                          "\", it is left out; networks are shm, tcp, verbs, ofi");
   }
 }
+
+Networks::~Networks() = default;
 
 Error Networks::open(const Options& options) {
   const bool shm = job_.size() == 1 || options.lists("FULMAR_FABRIC", fabric::Shm::name);
@@ -203,7 +206,10 @@ const char* Networks::provider_of(std::uint32_t rank) const noexcept {
 
 std::string Networks::reason_of(std::uint32_t rank) const {
   if (rank == job_.rank()) return "this process";
-  if (rank >= job_.size()) return "another job";
+  if (rank >= job_.size()) {
+    const std::string way = network_ == nullptr ? std::string() : network_->text_of(rank);
+    return way.empty() ? "another job" : "another job, by " + way;
+  }
   if (job_.node_of(rank) != job_.node_of(job_.rank())) {
     const std::string rails = network_ == nullptr ? std::string() : network_->text_of(rank);
     return rails.empty() ? "another node" : "another node, by " + rails;
@@ -242,6 +248,26 @@ Error Networks::add_address(const wire::ProcessName& process, std::span<const st
   foreign_addresses_.insert_or_assign(process,
                                       std::vector<std::byte>(address.begin(), address.end()));
   return {};
+}
+
+base::Result<HostNetwork*> Networks::use_host_network(device::Device& device) {
+  if (host_network_ != nullptr) return host_network_;
+  HostWays::Config config;
+  config.owner = this;
+  config.lost = lost;
+  config.left = left;
+  config.processes = job_.processes();
+  config.has_membarrier = device.config().has_membarrier;
+  auto both = HostNetwork::open(network_, std::move(config));
+  if (both.failed()) return both.error();
+  host_network_ = both->get();
+  network_ = std::move(*both);
+  device.use(*network_);
+  return host_network_;
+}
+
+void Networks::look() {
+  if (host_network_ != nullptr) host_network_->ways().look();
 }
 
 base::Result<std::vector<std::byte>> Networks::find_foreign(std::uint32_t peer) const {

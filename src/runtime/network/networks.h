@@ -22,6 +22,8 @@
 
 namespace fulmar::runtime {
 
+class HostNetwork;
+
 /// How a process reaches its peers: the ranks of its node through shared memory, all others, or all
 /// where shared memory is not to be used, over a network. That is opened only where a peer needs
 /// it.
@@ -41,6 +43,7 @@ class Networks {
   Networks(Job& job, FailureMonitor& failures) noexcept : job_(job), failures_(failures) {}
   Networks(const Networks&) = delete;
   Networks& operator=(const Networks&) = delete;
+  ~Networks();
 
   /// Opens the networks that the job needs, and publishes the addresses: collective over the job.
   /// Fails (other) with a text where no network of FULMAR_FABRIC reaches some ranks, or a network
@@ -69,6 +72,23 @@ class Networks {
   /// that does not support such addresses.
   [[nodiscard]] base::Error add_address(const wire::ProcessName& process,
                                         std::span<const std::byte> address);
+  /// Whether the address of such a process was added, and not forgotten.
+  [[nodiscard]] bool knows(const wire::ProcessName& process) const {
+    return foreign_addresses_.contains(process);
+  }
+  void forget(const wire::ProcessName& process) { foreign_addresses_.erase(process); }
+
+  /// Whether processes of other jobs may be reached through memory: the ranks of this job are
+  /// (FULMAR_FABRIC), by the usual channel.
+  [[nodiscard]] bool may_share_host() const noexcept {
+    return shm_ != nullptr && !shm_design_ && design_ == nullptr;
+  }
+  /// The network, once it is one with such memory; null before.
+  [[nodiscard]] HostNetwork* host_network() const noexcept { return host_network_; }
+  /// Makes it that. Requires an open network. Fails (other) where the system has no descriptor left.
+  [[nodiscard]] base::Result<HostNetwork*> use_host_network(device::Device& device);
+  /// Looks for such processes that have died.
+  void look();
 
   /// Which provider carries messages to a rank; nullptr: none is needed, it is this process.
   [[nodiscard]] const char* provider_of(std::uint32_t rank) const noexcept;
@@ -98,6 +118,7 @@ class Networks {
   /// The design that uses the shared memory instead of the channel of the device.
   std::optional<study::DesignPlan> shm_design_;
   study::DesignNetwork* design_ = nullptr;  ///< the network, or a part of it
+  HostNetwork* host_network_ = nullptr;     ///< is network_
   bool quiesced_ = false;
   /// Of processes of other jobs.
   std::map<wire::ProcessName, std::vector<std::byte>> foreign_addresses_;

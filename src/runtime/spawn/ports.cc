@@ -143,6 +143,11 @@ base::Result<std::string> Ports::open(const std::vector<mpi::InfoEntry>& info) {
   if (const Error error = load_hash(); error.failed()) return error;
   const std::string* const number = value_of(info, "ip_port");
   const std::string* const address = value_of(info, "ip_address");
+  const std::string* const once = value_of(info, "fulmar_once");
+  if (once != nullptr && *once != "true" && *once != "false") {
+    return failure(ErrorClass::info_value, "info key fulmar_once: \"%s\"; give true or false",
+                   once->c_str());
+  }
   const auto range =
       tcp::PortRange::parse(number != nullptr ? *number : around_.options.text("FULMAR_TCP_PORTS"));
   if (range.failed() && number != nullptr) {
@@ -157,6 +162,7 @@ base::Result<std::string> Ports::open(const std::vector<mpi::InfoEntry>& info) {
       *used, address == nullptr ? tcp::Reach::everywhere : tcp::Reach::used_only, range.value());
   if (listening.failed()) return listening.error();
   port->listening = std::move(*listening);
+  port->once = once != nullptr && *once == "true";
   if (!hash_->random(std::as_writable_bytes(std::span(port->secret)))) {
     return failure(ErrorClass::other, "no port can be opened: the system has no random numbers");
   }
@@ -164,6 +170,13 @@ base::Result<std::string> Ports::open(const std::vector<mpi::InfoEntry>& info) {
       wire::text_of(wire::PortName{port->secret, announced_addresses(port->listening.places)});
   ports_.push_back(std::move(port));
   return ports_.back()->name;
+}
+
+/// For the port of one connection, which has been made.
+void Ports::use_up(Port& port) {
+  port.used = true;
+  port.listening = {};
+  port.callers.clear();
 }
 
 Error Ports::close(std::string_view name) {
@@ -237,8 +250,17 @@ base::Result<Ports::Connected> Ports::accept(std::string_view name,
   while (true) {
     Port* const port = find(name);  // another thread may close it
     if (port == nullptr) return not_open(name);
+    if (port->used) {
+      return failure(
+          ErrorClass::port,
+          "argument port_name: the port was opened for one connection (fulmar_once), which "
+          "has been made; open another one");
+    }
     admit(*port);
-    if (auto connected = step_callers(*port, first)) return std::move(*connected);
+    if (auto connected = step_callers(*port, first)) {
+      if (port->once) use_up(*port);
+      return std::move(*connected);
+    }
     sockets.clear();
     for (const tcp::Listener& listener : port->listening.sockets) {
       sockets.push_back({listener.socket.get(), POLLIN, 0});

@@ -16,6 +16,7 @@
 #include "fabric/tcp/connect/listeners.h"
 #include "mpi/spawn/port_service.h"
 #include "runtime/job.h"
+#include "runtime/network/host_memory.h"
 #include "runtime/network/networks.h"
 #include "runtime/options/options.h"
 #include "runtime/spawn/port_stream.h"
@@ -39,8 +40,12 @@ class Ports final : public mpi::PortService {
     const Options& options;
     Networks& networks;
     device::Device& device;
+    const mpi::Library& library;
   };
-  explicit Ports(const Surroundings& surroundings) noexcept : around_(surroundings) {}
+  explicit Ports(const Surroundings& surroundings) noexcept
+      : around_(surroundings),
+        host_memory_(
+            {around_.job, around_.options, around_.networks, around_.device, around_.library}) {}
 
   base::Result<std::string> open(const std::vector<mpi::InfoEntry>& info) override;
   base::Error close(std::string_view name) override;
@@ -58,6 +63,7 @@ class Ports final : public mpi::PortService {
                           std::span<const std::byte> address) override {
     return around_.networks.add_address(process, address);
   }
+  mpi::HostMemoryService& host_memory() override { return host_memory_; }
 
  private:
   /// Somebody who has connected.
@@ -72,6 +78,8 @@ class Ports final : public mpi::PortService {
     fabric::tcp::Listening listening;
     std::vector<PendingCaller> callers;
     std::uint64_t next_line_ns = 0;
+    bool once = false;  ///< for one connection
+    bool used = false;  ///< and that was made: nothing listens any more
   };
   /// A way to a port that is tried.
   struct Attempt {
@@ -87,6 +95,7 @@ class Ports final : public mpi::PortService {
                                               std::span<const std::byte> first,
                                               const mpi::GiveUp& give_up);
   void admit(Port& port);
+  static void use_up(Port& port);
   void refuse(Port& port, const PendingCaller& caller, const std::string& why) const;
   [[nodiscard]] std::optional<Connected> step_callers(Port& port, std::span<const std::byte> first);
   [[nodiscard]] std::vector<Attempt> call(const wire::PortName& port) const;
@@ -94,6 +103,7 @@ class Ports final : public mpi::PortService {
                                                const mpi::GiveUp& give_up) const;
 
   Surroundings around_;
+  HostMemory host_memory_;
   std::optional<base::KeyedHash> hash_;
   std::vector<std::unique_ptr<Port>> ports_;
 };

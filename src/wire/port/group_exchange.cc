@@ -16,11 +16,13 @@ namespace {
 using base::ErrorClass;
 using base::failure;
 
-constexpr std::uint32_t members_magic = 0x464d4d31;  // "FMM1"
+constexpr std::uint32_t members_magic = 0x464d4d32;  // "FMM2"
 constexpr std::uint32_t keys_magic = 0x464d4b31;     // "FMK1"
+constexpr std::uint32_t tickets_magic = 0x464d5431;  // "FMT1"
 constexpr std::uint32_t verdict_magic = 0x464d5631;  // "FMV1"
 constexpr std::size_t header_bytes = 8;
 constexpr std::size_t key_bytes = 40;
+constexpr std::size_t ticket_bytes = 64;
 constexpr std::array<std::byte, 3> three_zeros{};
 
 base::Error damaged(const char* what) {
@@ -77,6 +79,7 @@ std::vector<std::byte> encode_members(std::span<const GroupMember> members) {
     out.number(member.job_size);
     out.number(member.context);
     out.number(member.local_context);
+    out.number(member.host);
     out.number(static_cast<std::uint32_t>(member.address.size()));
     out.bytes(member.address);
   }
@@ -100,6 +103,7 @@ base::Result<std::vector<GroupMember>> decode_members(std::span<const std::byte>
     member.job_size = in.number<std::uint32_t>();
     member.context = in.number<std::uint32_t>();
     member.local_context = in.number<std::uint32_t>();
+    member.host = in.number<std::uint64_t>();
     const auto length = in.number<std::uint32_t>();
     if (zeros != three_zeros) return damaged("there is something between two fields");
     if (const char* const problem = problem_of(member); problem != nullptr) return damaged(problem);
@@ -142,6 +146,45 @@ base::Result<std::vector<JobPairKey>> decode_keys(std::span<const std::byte> byt
     if (key.job == 0 || key.other_job == 0) return damaged("a key is of no job");
   }
   return keys;
+}
+
+std::vector<std::byte> encode_tickets(const HostTickets& tickets) {
+  std::vector<std::byte> encoded(header_bytes + 4 + tickets.tickets.size() * ticket_bytes);
+  NetworkWriter out(encoded);
+  out.number(tickets_magic);
+  out.number(static_cast<std::uint32_t>(tickets.tickets.size()));
+  out.number(static_cast<std::uint32_t>(tickets.wish));
+  for (const HostTicket& one : tickets.tickets) {
+    out.number(one.host);
+    out.bytes(std::as_bytes(std::span(one.ticket.name)));
+    out.bytes(std::as_bytes(std::span(one.ticket.secret)));
+    out.number(one.ticket.bytes);
+  }
+  return encoded;
+}
+
+base::Result<HostTickets> decode_tickets(std::span<const std::byte> bytes) {
+  NetworkReader in(bytes);
+  const auto count = count_of(in, bytes.size(), tickets_magic, ticket_bytes);
+  if (count.failed()) return count.error();
+  if (bytes.size() != header_bytes + 4 + count.value() * ticket_bytes) {
+    return damaged("there is something behind a list");
+  }
+  HostTickets tickets;
+  const auto wish = in.number<std::uint32_t>();
+  if (wish > static_cast<std::uint32_t>(SharingWish::refused)) return damaged("an unknown wish");
+  tickets.wish = static_cast<SharingWish>(wish);
+  std::set<std::uint64_t> hosts;
+  for (std::uint32_t i = 0; i < count.value(); ++i) {
+    HostTicket& one = tickets.tickets.emplace_back();
+    one.host = in.number<std::uint64_t>();
+    in.bytes(std::as_writable_bytes(std::span(one.ticket.name)));
+    in.bytes(std::as_writable_bytes(std::span(one.ticket.secret)));
+    one.ticket.bytes = in.number<std::uint64_t>();
+    if (one.host == 0) return damaged("a ticket is of no host");
+    if (!hosts.insert(one.host).second) return damaged("a host has two tickets");
+  }
+  return tickets;
 }
 
 std::vector<std::byte> encode_verdict(const ExchangeVerdict& verdict) {

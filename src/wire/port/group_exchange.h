@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/keyed_hash.h"
+#include "wire/node/segment_offer.h"
 #include "wire/process_address.h"
 #include "wire/process_name.h"
 
@@ -17,14 +18,19 @@
 /// port_handshake.h, and within a group from and to its root. In network byte order. A list of
 /// members is
 ///
-///     0   magic "FMM1", u32 number of members
+///     0   magic "FMM2", u32 number of members
 ///     8   per member: name (job, rank, engine, 3 zero bytes: 12), size of its job (4), context (4),
-///         local context (4), length of its network's address (4), that address
+///         local context (4), host (8), length of its network's address (4), that address
 ///
 /// and a list of keys
 ///
 ///     0   magic "FMK1", u32 number of keys
 ///     8   per key: job (4), other job (4), key (32)
+///
+/// and tickets for memory that members on one host share (wire/node/segment_offer.h)
+///
+///     0   magic "FMT1", u32 number of tickets, u32 SharingWish
+///     12  per ticket: host (8), name (16), secret (32), bytes (8)
 ///
 /// and a verdict
 ///
@@ -36,7 +42,9 @@ struct GroupMember {
   std::uint32_t job_size = 0;       ///< more than the rank
   std::uint32_t context = 0;        ///< its context id of the new communicator
   std::uint32_t local_context = 0;  ///< and that of its local group
-  std::vector<std::byte> address;   ///< of its network; empty: not sent
+  /// Members with the same number can share memory; 0: shares none.
+  std::uint64_t host = 0;
+  std::vector<std::byte> address;  ///< of its network; empty: not sent
 
   bool operator==(const GroupMember&) const = default;
 };
@@ -50,6 +58,21 @@ struct JobPairKey {
   bool operator==(const JobPairKey&) const = default;
 };
 
+/// Whether members of a group want memory on their hosts; of a group the largest counts.
+enum class SharingWish : std::uint32_t {
+  none = 0,     ///< all share memory already, or no host has members of both groups
+  wanted = 1,   ///< some do not share yet
+  refused = 2,  ///< some cannot: then nobody does
+};
+struct HostTicket {
+  std::uint64_t host = 0;
+  SegmentTicket ticket;
+};
+struct HostTickets {
+  SharingWish wish = SharingWish::none;
+  std::vector<HostTicket> tickets;
+};
+
 struct ExchangeVerdict {
   std::uint32_t error_class = 0;
   std::string text;
@@ -57,13 +80,14 @@ struct ExchangeVerdict {
   bool operator==(const ExchangeVerdict&) const = default;
 };
 
-inline constexpr std::size_t group_member_bytes = 28;
+inline constexpr std::size_t group_member_bytes = 36;
 inline constexpr std::size_t max_group_member_bytes =
     group_member_bytes + max_network_address_bytes;
 inline constexpr std::size_t max_verdict_text_bytes = 511;
 
 [[nodiscard]] std::vector<std::byte> encode_members(std::span<const GroupMember> members);
 [[nodiscard]] std::vector<std::byte> encode_keys(std::span<const JobPairKey> keys);
+[[nodiscard]] std::vector<std::byte> encode_tickets(const HostTickets& tickets);
 [[nodiscard]] std::vector<std::byte> encode_verdict(const ExchangeVerdict& verdict);
 
 /// These fail (other) with a text that names the invalid field, and allocate no more than a small
@@ -72,6 +96,8 @@ inline constexpr std::size_t max_verdict_text_bytes = 511;
 [[nodiscard]] base::Result<std::vector<GroupMember>> decode_members(
     std::span<const std::byte> bytes);
 [[nodiscard]] base::Result<std::vector<JobPairKey>> decode_keys(std::span<const std::byte> bytes);
+/// A host has one ticket at most.
+[[nodiscard]] base::Result<HostTickets> decode_tickets(std::span<const std::byte> bytes);
 [[nodiscard]] base::Result<ExchangeVerdict> decode_verdict(std::span<const std::byte> bytes);
 
 }  // namespace fulmar::wire

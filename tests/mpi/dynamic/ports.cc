@@ -69,6 +69,34 @@ void check_info() {
   MPI_Info_free(&info);
 }
 
+/// A name that is good once: the second client finds nothing, and the port accepts nobody.
+void check_once() {
+  Name name{};
+  const int rank = rank_of(MPI_COMM_WORLD);
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "fulmar_once", "perhaps");
+  expect_class(MPI_Open_port(info, name.data()), MPI_ERR_INFO_VALUE, "fulmar_once=perhaps");
+  MPI_Info_set(info, "fulmar_once", "true");
+  if (rank == 0) MPI_Open_port(info, name.data());
+  MPI_Info_free(&info);
+  MPI_Bcast(name.data(), MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Comm inter = MPI_COMM_NULL;
+  if (rank == 0) MPI_Comm_accept(name.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+  if (rank == 1) MPI_Comm_connect(name.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+  if (rank <= 1) MPI_Comm_disconnect(&inter);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) {
+    expect_class(MPI_Comm_accept(name.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter),
+                 MPI_ERR_PORT, "MPI_Comm_accept at a port that was used");
+  } else {
+    expect_class(MPI_Comm_connect(name.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter),
+                 MPI_ERR_PORT, "MPI_Comm_connect with a name that was used");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) expect_class(MPI_Close_port(name.data()), MPI_SUCCESS, "closing a used port");
+}
+
 /// What the root gives decides, the others give nothing of use.
 void check_errors() {
   const bool is_root = rank_of(MPI_COMM_WORLD) == 1;
@@ -157,6 +185,7 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, accepts ? 0 : 1, 0, &half);
   check_halves(half, accepts, 5);
   check_info();
+  check_once();
   check_errors();
   check_timeout();
   check_names();

@@ -11,6 +11,8 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -150,16 +152,40 @@ int open_descriptors() {
   return count;
 }
 
-/// Children that have gone leave no descriptor behind.
+/// Memory of this process that is its own, in KiB.
+int own_memory() {
+  std::ifstream lines("/proc/self/status");
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("RssAnon:")) return std::atoi(line.c_str() + 8);
+  }
+  return 0;
+}
+
+int mappings() {
+  std::ifstream lines("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) ++count;
+  return count;
+}
+
+/// Children that have gone leave no descriptor, no mapping, and next to no memory behind.
 void check_growth(int times) {
-  int before = 0;
+  int descriptors_before = 0;
+  int mappings_before = 0;
+  int memory_before = 0;
   for (int time = 0; time < times; ++time) {
     MPI_Comm inter = spawn(1, {"child", "1", "an argument", ""});
     check_family(inter, false);
-    if (time == 2) before = open_descriptors();
+    if (time == 2) descriptors_before = open_descriptors();
+    if (time == 2) mappings_before = mappings();
+    if (time == times / 10) memory_before = own_memory();
   }
   // The last children may be on their way out.
-  expect(open_descriptors() <= before + 3, "descriptors after many children");
+  expect(open_descriptors() <= descriptors_before + 3, "descriptors after many children");
+  expect(mappings() <= mappings_before + 8, "mappings after many children");
+  // Ids of processes are not used again: some bytes for each child stay.
+  constexpr int kib_for_each = 4;
+  expect(own_memory() <= memory_before + 1024 + times * kib_for_each, "memory after many children");
 }
 
 /// Each process spawns one of its own at the same time.

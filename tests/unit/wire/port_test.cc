@@ -105,9 +105,17 @@ TEST(PortHandshake, No_step_proves_what_another_one_does) {
 }
 
 std::vector<GroupMember> some_members() {
-  return {{{7, 0, 0}, 3, 24, 32, {std::byte{1}, std::byte{2}}},
-          {{7, 2, 0}, 3, 40, 48, {}},
-          {{9, 1, 0}, 2, 24, 32, std::vector<std::byte>(max_network_address_bytes)}};
+  return {{{7, 0, 0}, 3, 24, 32, 5, {std::byte{1}, std::byte{2}}},
+          {{7, 2, 0}, 3, 40, 48, 0, {}},
+          {{9, 1, 0}, 2, 24, 32, 1, std::vector<std::byte>(max_network_address_bytes)}};
+}
+
+HostTickets some_tickets() {
+  HostTickets tickets{SharingWish::wanted, {{5, {}}, {6, {}}}};
+  tickets.tickets[1].ticket.name[15] = 1;
+  tickets.tickets[1].ticket.secret[31] = 2;
+  tickets.tickets[1].ticket.bytes = 3;
+  return tickets;
 }
 
 TEST(GroupExchange, Lists_come_back_as_they_were) {
@@ -120,6 +128,15 @@ TEST(GroupExchange, Lists_come_back_as_they_were) {
   const auto keys = decode_keys(encode_keys(some));
   ASSERT_TRUE(keys.ok()) << keys.error().text();
   EXPECT_EQ(keys.value(), some);
+  const auto tickets = decode_tickets(encode_tickets(some_tickets()));
+  ASSERT_TRUE(tickets.ok()) << tickets.error().text();
+  EXPECT_EQ(tickets.value().wish, SharingWish::wanted);
+  ASSERT_EQ(tickets.value().tickets.size(), 2U);
+  const HostTicket& second = tickets.value().tickets[1];
+  EXPECT_EQ(second.host, 6U);
+  EXPECT_EQ(second.ticket.name[15], 1);
+  EXPECT_EQ(second.ticket.secret[31], 2);
+  EXPECT_EQ(second.ticket.bytes, 3U);
   const ExchangeVerdict verdict{7, "no"};
   EXPECT_EQ(decode_verdict(encode_verdict(verdict)).value(), verdict);
 }
@@ -135,6 +152,19 @@ TEST(GroupExchange, Every_shorter_or_longer_list_is_refused) {
   refuses([](auto bytes) { return decode_members(bytes); }, encode_members(some_members()));
   refuses([](auto bytes) { return decode_keys(bytes); },
           encode_keys(std::vector<JobPairKey>{{1, 2, {}}}));
+  refuses([](auto bytes) { return decode_tickets(bytes); }, encode_tickets(some_tickets()));
+}
+
+TEST(GroupExchange, Tickets_that_cannot_be_are_refused) {
+  HostTickets twice = some_tickets();
+  twice.tickets[1].host = twice.tickets[0].host;
+  EXPECT_TRUE(decode_tickets(encode_tickets(twice)).failed());
+  HostTickets nowhere = some_tickets();
+  nowhere.tickets[0].host = 0;
+  EXPECT_TRUE(decode_tickets(encode_tickets(nowhere)).failed());
+  HostTickets wish = some_tickets();
+  wish.wish = static_cast<SharingWish>(3);
+  EXPECT_TRUE(decode_tickets(encode_tickets(wish)).failed());
 }
 
 TEST(GroupExchange, Members_that_cannot_be_are_refused) {
