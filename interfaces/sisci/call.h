@@ -12,7 +12,8 @@ namespace fulmar::sisci {
 /// The one pointer behind the C interface: set between SCIInitialize and SCITerminate.
 [[nodiscard]] Library*& current() noexcept;
 
-/// Runs `body(Library&)`, which gives a sci_error_t, with the lock held once.
+/// Runs `body(Library&)`, which gives a sci_error_t, with the lock held once. What it has sent is on its way at the end:
+/// a program that waits for memory to change calls nothing meanwhile.
 template <class Body>
 void call(sci_error_t* error, Body&& body) {
   Library* const library = current();
@@ -20,6 +21,7 @@ void call(sci_error_t* error, Body&& body) {
   if (library != nullptr) {
     const Locked lock(*library);
     status = body(*library);
+    library->port->release();
   }
   if (error != nullptr) *error = status;
 }

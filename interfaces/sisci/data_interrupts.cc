@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // SCICreateDataInterrupt to SCITriggerDataInterrupt.
-#include <algorithm>
 #include <cstring>
 
 #include "sisci/api.h"
@@ -11,38 +10,18 @@
 #include "sisci/transfers.h"
 
 namespace fulmar::sisci {
-namespace {
-
-bool is_free(const Library& library, std::uint32_t number, bool shares) noexcept {
-  return std::ranges::none_of(library.data_interrupts.all(), [&](const auto& each) {
-    return each.second->number == number && !(shares && each.second->is_shared);
-  });
-}
-
-constexpr std::uint32_t data_flags =
-    SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO | SCI_FLAG_SHARED_INT | SCI_FLAG_COUNTING_INT;
-
-}  // namespace
-
 void remove_interrupt(Library& library, LocalDataInterrupt& interrupt) {
   const std::uint64_t serial = interrupt.serial;
   await_callback(library, library.data_interrupts, interrupt);
   if (!library.data_interrupts.has(&interrupt, serial)) return;
-  const std::uint32_t number = interrupt.number;
-  remove(library.data_interrupts, interrupt);
-  if (is_free(library, number, false)) {
-    end_grants(library, wire::SisciObject::data_interrupt, number);
-  }
-  library.port->notify();
+  remove_last(library, library.data_interrupts, interrupt, wire::SisciObject::data_interrupt);
 }
 
 }  // namespace fulmar::sisci
 
 using fulmar::sisci::call;
-using fulmar::sisci::check_adapter;
 using fulmar::sisci::check_flags;
 using fulmar::sisci::check_parameter;
-using fulmar::sisci::Descriptor;
 using fulmar::sisci::first_error;
 using fulmar::sisci::Library;
 using fulmar::sisci::LocalDataInterrupt;
@@ -53,40 +32,17 @@ void SCICreateDataInterrupt(sci_desc_t sd, sci_local_data_interrupt_t* interrupt
                             sci_cb_data_interrupt_t callback, void* callbackArg, unsigned int flags,
                             sci_error_t* error) {
   call(error, [&](Library& library) {
-    Descriptor* const descriptor = library.descriptors.find(sd);
-    const bool uses_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
-    const bool is_shared = (flags & SCI_FLAG_SHARED_INT) != 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, fulmar::sisci::data_flags, SCI_FLAG_BROADCAST),
-        check_parameter(descriptor != nullptr && interrupt != nullptr && interruptNo != nullptr &&
-                        (callback != nullptr || !uses_callback)),
-        check_adapter(localAdapterNo));
-    if (status != SCI_ERR_OK) return status;
-    const auto number = fulmar::sisci::choose_number(flags, *interruptNo, [&](std::uint32_t each) {
-      return fulmar::sisci::is_free(library, each, is_shared);
-    });
-    if (!number) return SCI_ERR_INTNO_USED;
-    LocalDataInterrupt& made = make(library.data_interrupts, *descriptor);
-    made.number = *number;
-    made.is_shared = is_shared;
-    made.uses_callback = uses_callback;
-    made.callback = callback;
-    made.argument = callbackArg;
-    *interruptNo = *number;
-    *interrupt = fulmar::sisci::handle_of<sci_local_data_interrupt_t>(made);
-    return SCI_ERR_OK;
+    const fulmar::sisci::Creation<sci_cb_data_interrupt_t> wanted{
+        sd, localAdapterNo, interruptNo, callback, callbackArg, flags};
+    return create_interrupt(library, library.data_interrupts, wanted, SCI_FLAG_BROADCAST,
+                            interrupt);
   });
 }
 
 void SCIRemoveDataInterrupt(sci_local_data_interrupt_t interrupt, unsigned int flags,
                             sci_error_t* error) {
   call(error, [&](Library& library) {
-    LocalDataInterrupt* const found = library.data_interrupts.find(interrupt);
-    const sci_error_t status =
-        first_error(check_flags(flags, 0), check_parameter(found != nullptr));
-    if (status != SCI_ERR_OK) return status;
-    remove_interrupt(library, *found);
-    return SCI_ERR_OK;
+    return remove_interrupt(library, library.data_interrupts, interrupt, flags);
   });
 }
 

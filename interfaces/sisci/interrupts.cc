@@ -11,17 +11,6 @@
 namespace fulmar::sisci {
 namespace {
 
-constexpr std::uint32_t interrupt_flags =
-    SCI_FLAG_USE_CALLBACK | SCI_FLAG_FIXED_INTNO | SCI_FLAG_SHARED_INT | SCI_FLAG_COUNTING_INT;
-
-bool is_free(const Library& library, std::uint32_t number, bool shares) noexcept {
-  for (const auto& [handle, each] : library.interrupts.all()) {
-    const bool is_same = each->segment == nullptr && each->number == number;
-    if (is_same && !(shares && each->is_shared)) return false;
-  }
-  return true;
-}
-
 /// One at this word of the segment.
 bool has_flag(const Library& library, const LocalSegment& segment, std::size_t offset) noexcept {
   for (const auto& [handle, each] : library.interrupts.all()) {
@@ -38,18 +27,13 @@ bool clear_word(const LocalInterrupt& interrupt) noexcept {
 }
 
 }  // namespace
+
 void remove_interrupt(Library& library, LocalInterrupt& interrupt) {
   const std::uint64_t serial = interrupt.serial;
   await_callback(library, library.interrupts, interrupt);
   if (!library.interrupts.has(&interrupt, serial)) return;
-  const std::uint32_t number = interrupt.number;
-  const bool has_number = interrupt.segment == nullptr;
-  if (!has_number) --interrupt.segment->flags;
-  remove(library.interrupts, interrupt);
-  if (has_number && is_free(library, number, false)) {
-    end_grants(library, wire::SisciObject::interrupt, number);
-  }
-  library.port->notify();
+  if (interrupt.segment != nullptr) --interrupt.segment->flags;
+  remove_last(library, library.interrupts, interrupt, wire::SisciObject::interrupt);
 }
 
 }  // namespace fulmar::sisci
@@ -58,7 +42,6 @@ using fulmar::sisci::call;
 using fulmar::sisci::check_adapter;
 using fulmar::sisci::check_flags;
 using fulmar::sisci::check_parameter;
-using fulmar::sisci::Descriptor;
 using fulmar::sisci::first_error;
 using fulmar::sisci::Library;
 using fulmar::sisci::LocalInterrupt;
@@ -70,40 +53,15 @@ void SCICreateInterrupt(sci_desc_t sd, sci_local_interrupt_t* interrupt,
                         sci_cb_interrupt_t callback, void* callbackArg, unsigned int flags,
                         sci_error_t* error) {
   call(error, [&](Library& library) {
-    Descriptor* const descriptor = library.descriptors.find(sd);
-    const bool uses_callback = (flags & SCI_FLAG_USE_CALLBACK) != 0;
-    const bool is_shared = (flags & SCI_FLAG_SHARED_INT) != 0;
-    const sci_error_t status = first_error(
-        check_flags(flags, fulmar::sisci::interrupt_flags),
-        check_parameter(descriptor != nullptr && interrupt != nullptr && interruptNo != nullptr &&
-                        (callback != nullptr || !uses_callback)),
-        check_adapter(localAdapterNo));
-    if (status != SCI_ERR_OK) return status;
-    const auto number = fulmar::sisci::choose_number(flags, *interruptNo, [&](std::uint32_t each) {
-      return fulmar::sisci::is_free(library, each, is_shared);
-    });
-    if (!number) return SCI_ERR_INTNO_USED;
-    LocalInterrupt& made = make(library.interrupts, *descriptor);
-    made.number = *number;
-    made.is_counting = (flags & SCI_FLAG_COUNTING_INT) != 0;
-    made.is_shared = is_shared;
-    made.uses_callback = uses_callback;
-    made.callback = callback;
-    made.argument = callbackArg;
-    *interruptNo = *number;
-    *interrupt = fulmar::sisci::handle_of<sci_local_interrupt_t>(made);
-    return SCI_ERR_OK;
+    const fulmar::sisci::Creation<sci_cb_interrupt_t> wanted{sd,       localAdapterNo, interruptNo,
+                                                             callback, callbackArg,    flags};
+    return create_interrupt(library, library.interrupts, wanted, 0, interrupt);
   });
 }
 
 void SCIRemoveInterrupt(sci_local_interrupt_t interrupt, unsigned int flags, sci_error_t* error) {
   call(error, [&](Library& library) {
-    LocalInterrupt* const found = library.interrupts.find(interrupt);
-    const sci_error_t status =
-        first_error(check_flags(flags, 0), check_parameter(found != nullptr));
-    if (status != SCI_ERR_OK) return status;
-    remove_interrupt(library, *found);
-    return SCI_ERR_OK;
+    return remove_interrupt(library, library.interrupts, interrupt, flags);
   });
 }
 

@@ -295,15 +295,9 @@ sci_segment_cb_reason_t SCIWaitForLocalSegmentEvent(sci_local_segment_t segment,
                                                     sci_error_t* error) {
   fulmar::sisci::Event event{};
   call(error, [&](Library& library) {
-    LocalSegment* const found = library.local_segments.find(segment);
-    sci_error_t status = first_error(check_flags(flags, 0), check_parameter(found != nullptr));
+    const sci_error_t status =
+        await_event(library, library.local_segments, segment, {timeout, flags}, event);
     if (status != SCI_ERR_OK) return status;
-    if (found->events.uses_callback) return SCI_ERR_ILLEGAL_OPERATION;
-    status = wait_for(library, library.local_segments, *found, timeout,
-                      [](const LocalSegment& each) { return !each.events.queue.empty(); });
-    if (status != SCI_ERR_OK) return status;
-    event = found->events.queue.front();
-    found->events.queue.pop_front();
     if (sourcenodeId != nullptr) *sourcenodeId = event.node;
     if (localAdapterNo != nullptr) *localAdapterNo = 0;
     return SCI_ERR_OK;
@@ -313,20 +307,14 @@ sci_segment_cb_reason_t SCIWaitForLocalSegmentEvent(sci_local_segment_t segment,
 
 size_t SCIGetLocalSegmentSize(sci_local_segment_t segment) {
   size_t size = 0;
-  call(nullptr, [&](Library& library) {
-    const LocalSegment* const found = library.local_segments.find(segment);
-    if (found != nullptr) size = found->bytes;
-    return SCI_ERR_OK;
-  });
+  fulmar::sisci::look_at(&Library::local_segments, segment,
+                         [&](const LocalSegment& found) { size = found.bytes; });
   return size;
 }
 
 unsigned int SCIGetLocalSegmentId(sci_local_segment_t segment) {
   unsigned int id = 0;
-  call(nullptr, [&](Library& library) {
-    const LocalSegment* const found = library.local_segments.find(segment);
-    if (found != nullptr) id = found->id;
-    return SCI_ERR_OK;
-  });
+  fulmar::sisci::look_at(&Library::local_segments, segment,
+                         [&](const LocalSegment& found) { id = found.id; });
   return id;
 }

@@ -174,6 +174,7 @@ struct LocalInterrupt : Object {
 struct LocalDataInterrupt : Object {
   static constexpr std::size_t most_queued = 1024;
   std::uint32_t number = 0;
+  bool is_counting = false;  ///< without effect: data are never merged
   bool is_shared = false;
   std::deque<std::vector<std::byte>> queue;
   sci_cb_data_interrupt_t callback = nullptr;

@@ -102,47 +102,32 @@ sci_segment_cb_reason_t SCIWaitForRemoteSegmentEvent(sci_remote_segment_t segmen
                                                      unsigned int flags, sci_error_t* error) {
   fulmar::sisci::Event event{};
   call(error, [&](Library& library) {
-    RemoteSegment* const found = library.remote_segments.find(segment);
-    sci_error_t outcome = first_error(check_flags(flags, 0), check_parameter(found != nullptr));
-    if (outcome != SCI_ERR_OK) return outcome;
-    if (found->events.uses_callback) return SCI_ERR_ILLEGAL_OPERATION;
-    outcome = wait_for(library, library.remote_segments, *found, timeout,
-                       [](const RemoteSegment& each) { return !each.events.queue.empty(); });
-    if (outcome != SCI_ERR_OK) return outcome;
-    event = found->events.queue.front();
-    found->events.queue.pop_front();
-    if (status != nullptr) *status = event.status;
-    return SCI_ERR_OK;
+    const sci_error_t outcome =
+        await_event(library, library.remote_segments, segment, {timeout, flags}, event);
+    if (outcome == SCI_ERR_OK && status != nullptr) *status = event.status;
+    return outcome;
   });
   return event.reason;
 }
 
 size_t SCIGetRemoteSegmentSize(sci_remote_segment_t segment) {
   size_t size = 0;
-  call(nullptr, [&](Library& library) {
-    const RemoteSegment* const found = library.remote_segments.find(segment);
-    if (found != nullptr) size = found->bytes;
-    return SCI_ERR_OK;
-  });
+  fulmar::sisci::look_at(&Library::remote_segments, segment,
+                         [&](const RemoteSegment& found) { size = found.bytes; });
   return size;
 }
 
 unsigned int SCIGetRemoteSegmentId(sci_remote_segment_t segment) {
   unsigned int id = 0;
-  call(nullptr, [&](Library& library) {
-    const RemoteSegment* const found = library.remote_segments.find(segment);
-    if (found != nullptr) id = found->number;
-    return SCI_ERR_OK;
-  });
+  fulmar::sisci::look_at(&Library::remote_segments, segment,
+                         [&](const RemoteSegment& found) { id = found.number; });
   return id;
 }
 
 unsigned int SCIGetRemoteSegmentNodeId(sci_remote_segment_t segment) {
   unsigned int node = 0;
-  call(nullptr, [&](Library& library) {
-    const RemoteSegment* const found = library.remote_segments.find(segment);
-    if (found != nullptr) node = node_of(library, found->rank);
-    return SCI_ERR_OK;
+  fulmar::sisci::look_at(&Library::remote_segments, segment, [&](const RemoteSegment& found) {
+    node = node_of(*fulmar::sisci::current(), found.rank);
   });
   return node;
 }

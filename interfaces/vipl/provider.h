@@ -44,7 +44,8 @@ enum class Registration : std::uint8_t { automatic, shadow, direct };
 inline constexpr std::uint64_t shadow_bytes = 16384;
 
 inline constexpr std::size_t most_descriptors = 4096;
-inline constexpr std::uint64_t most_transfer_bytes = UINT32_MAX;
+/// What programs of the time, which keep it in an int, can use.
+inline constexpr std::uint64_t most_transfer_bytes = INT32_MAX;
 inline constexpr std::size_t most_arrived = 4096;
 inline constexpr std::size_t most_cq_entries = std::size_t{1} << 20;
 

@@ -13,7 +13,7 @@
 namespace fulmar::interfaces {
 
 /// Raised with every change of this header.
-inline constexpr std::uint32_t core_version = 1;
+inline constexpr std::uint32_t core_version = 2;
 
 /// The longest header of a frame, in bytes.
 inline constexpr std::size_t most_header_bytes = 512;
@@ -100,6 +100,8 @@ class Port {
                                   std::span<const std::byte> header,
                                   std::span<const std::byte> payload,
                                   SendCompletion* completion) noexcept = 0;
+  /// Sends what a network holds back for more: for calls after which the program may not make another one for a while.
+  virtual void release() noexcept = 0;
   /// Frames to the peer that it has not delivered.
   [[nodiscard]] virtual std::uint32_t undelivered(std::uint32_t peer) const noexcept = 0;
 

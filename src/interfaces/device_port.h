@@ -52,6 +52,7 @@ class DevicePort final : public Port, private device::ProgressCallback {
   [[nodiscard]] bool send(std::uint32_t peer, std::uint8_t kind, std::span<const std::byte> header,
                           std::span<const std::byte> payload,
                           SendCompletion* completion) noexcept override;
+  void release() noexcept override { device_.release_held(); }
   [[nodiscard]] std::uint32_t undelivered(std::uint32_t peer) const noexcept override;
   void progress() noexcept override;
   [[nodiscard]] bool wait(bool (*holds)(void*) noexcept, void* context,
@@ -97,7 +98,6 @@ class DevicePort final : public Port, private device::ProgressCallback {
   void fail_waiting(Peer& peer) noexcept;
   // device_port_receive.cc
   void post(Posted& receive) noexcept;
-  void payload_arrived(KeptFrame& frame) noexcept;
   void take(std::uint32_t from, std::span<const std::byte> bytes) noexcept;
   void take_credits_of(Peer& peer, std::uint16_t credits) noexcept;
   void take_numbered(Peer& peer, const wire::FrameView& view,

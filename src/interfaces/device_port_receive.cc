@@ -118,8 +118,7 @@ void DevicePort::keep(Peer& source, const wire::FrameView& view) noexcept {
   }
   incoming.complete = false;
   incoming.on_done = [](device::Operation& operation) {
-    auto& arrived = static_cast<KeptFrame&>(operation);
-    arrived.port->payload_arrived(arrived);
+    static_cast<KeptFrame&>(operation).payload_arrived();
   };
   // Of a payload that nobody wants no byte moves.
   incoming.buffer = {place, place == nullptr ? 0 : view.header.payload_bytes, nullptr};
@@ -127,13 +126,12 @@ void DevicePort::keep(Peer& source, const wire::FrameView& view) noexcept {
   device_.start_receive(incoming);
 }
 
-void DevicePort::payload_arrived(KeptFrame& frame) noexcept {
-  const device::Outcome& outcome = frame.outcome;
-  frame.complete = true;
+void DevicePort::KeptFrame::payload_arrived() noexcept {
+  complete = true;
   const bool is_whole = outcome.error == base::ErrorClass::success && !outcome.cancelled &&
-                        outcome.bytes == frame.header.payload_bytes;
-  if (frame.payload == Client::Payload::here && !is_whole) frame.payload = Client::Payload::lost;
-  deliver_pending(peer(frame.from));
+                        outcome.bytes == header.payload_bytes;
+  if (payload == Client::Payload::here && !is_whole) payload = Client::Payload::lost;
+  port->deliver_pending(port->peer(from));
 }
 
 void DevicePort::deliver_pending(Peer& source) noexcept {

@@ -36,6 +36,8 @@ struct DevicePort::KeptFrame : device::Operation {
   std::vector<std::byte> body;
   Client::Payload payload = Client::Payload::none;
   bool complete = true;  ///< the payload is not on its way
+
+  void payload_arrived() noexcept;
 };
 
 struct DevicePort::Peer {

@@ -21,6 +21,9 @@ PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "p2p.threads", "
 PROGRAMS_OF_OFI = ("p2p.order", "p2p.modes", "p2p.types", "coll.levels", "comm.making", "partitioned.rounds",
                    "session.reentry")
 EVERY_PATH = "FULMAR_TEST_EVERY_PATH" in os.environ
+# Of the interfaces beside MPI: what they do where processes share no memory.
+PROGRAMS_OF_INTERFACES = ("rwapi.messages", "rwapi.computing", "sisci.interrupts", "sisci.segments", "sisci.transfers",
+                          "vipl.completions", "vipl.messages", "vipl.rdma")
 # What another launcher takes part in is how ranks find each other, and how they leave.
 PROGRAMS_OF_PRTERUN = ("p2p.modes", "p2p.order", "coll.levels", "session.reentry")
 FLOOD = 10_000_000
@@ -37,6 +40,11 @@ class Across(support.HostsTest):
         for program in programs:
             with self.subTest(program=program, fabric=fabric):
                 self.across(program, hosts, 4, fabric)
+
+    def each_of_interfaces(self, fabric):
+        for program in PROGRAMS_OF_INTERFACES:
+            with self.subTest(program=program, fabric=fabric):
+                self.across(program, "node0,node1", 2, fabric)
 
 
 class Messages(Across):
@@ -105,6 +113,14 @@ class Messages(Across):
                 result = self.on("node0", PRTERUN, "--bind-to", "none", "--host", "node0:2,node1:2", "-n", 4,
                                  BUILD / "tests" / f"mpi.{program}", env=SETTINGS)
                 self.assertEqual(result.returncode, 0, result.stdout)
+
+    @unittest.skipUnless(EVERY_PATH, "the interfaces across hosts are for the soak")
+    def test_interfaces(self):
+        self.each_of_interfaces("tcp")
+
+    @unittest.skipUnless(EVERY_PATH and support.has_network("ofi"), "for the soak, where there is libfabric")
+    def test_interfaces_over_ofi(self):
+        self.each_of_interfaces("ofi")
 
     def test_uneven_hosts(self):
         self.across("coll.levels", "node0:2,node1:2", 3)

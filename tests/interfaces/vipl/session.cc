@@ -258,6 +258,8 @@ void check_queries(const Device& device) {
   expect(told.MaxSegmentsPerDesc >= 252 && told.MaxDescriptorsPerQueue >= 1024 &&
              told.MaxVI >= 1024 && told.MaxCQEntries >= 1024 && told.MaxTransferSize >= 32 << 10,
          "what the architecture asks for at least");
+  expect(told.MaxTransferSize <= INT32_MAX && told.NativeMTU <= INT32_MAX,
+         "lengths that programs keep in an int");
   expect_return(VipQueryNic(device.nic, nullptr), VIP_INVALID_PARAMETER, "no place");
   VIP_COUNTERS counters{};
   expect_return(VipQuerySystemManagementInfo(device.nic, 77, &counters), VIP_ERROR_NOT_SUPPORTED,

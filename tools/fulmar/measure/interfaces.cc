@@ -86,8 +86,9 @@ bool is_of_interface(Kind test) {
 std::string missing_library(Kind test) {
   const Case wanted = case_of(test);
   if (LoadedLibrary(wanted.file).is_there()) return {};
-  return fmt::format("{}: {}; these tests need the libmpi_abi of Fulmar, and its other libraries beside it",
-                     name(test), ::dlerror());
+  return fmt::format(
+      "{}: {}; these tests need the libmpi_abi of Fulmar, and its other libraries beside it",
+      name(test), ::dlerror());
 }
 
 Point run_interface(Kind test, const Team& team, std::size_t bytes, const Budget& budget,
@@ -96,12 +97,11 @@ Point run_interface(Kind test, const Team& team, std::size_t bytes, const Budget
   const auto path = wanted.make(team, bytes);
   const bool leads = team.rank == 0;
   (void)swap_values(team, 0);  // both are ready
-  const Point point =
-      measure(agree, bytes, operations_of(wanted.pattern), budget, [&](int count) {
-        if (wanted.pattern == Pattern::latency) return ping_pong(*path, leads, count);
-        if (wanted.pattern == Pattern::both_ways) return both_ways(*path, count);
-        one_way(*path, leads, wanted.pattern, count);
-      });
+  const Point point = measure(agree, bytes, operations_of(wanted.pattern), budget, [&](int count) {
+    if (wanted.pattern == Pattern::latency) return ping_pong(*path, leads, count);
+    if (wanted.pattern == Pattern::both_ways) return both_ways(*path, count);
+    one_way(*path, leads, wanted.pattern, count);
+  });
   (void)swap_values(team, 0);  // nothing is under way
   return point;
 }

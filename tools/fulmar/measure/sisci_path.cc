@@ -52,8 +52,7 @@ struct Calls {
 /// A segment holds a counter of the messages that have come, and a page later the data of the last one.
 class SisciPath final : public MessagePath {
  public:
-  SisciPath(const Team& team, std::size_t bytes)
-      : calls_(LoadedLibrary(sisci_file)), data_(bytes) {
+  SisciPath(const Team& team, std::size_t bytes) : calls_(LoadedLibrary(sisci_file)), data_(bytes) {
     calls_.initialize(0, &error_);
     check("SCIInitialize");
     calls_.open(&device_, 0, &error_);
@@ -123,8 +122,8 @@ class SisciPath final : public MessagePath {
     calls_.connect(device_, &remote_, node, number, 0, nullptr, nullptr, SCI_INFINITE_TIMEOUT, 0,
                    &error_);
     check("SCIConnectSegment");
-    address_ = static_cast<std::byte*>(const_cast<void*>(
-        calls_.map_remote(remote_, &remote_map_, 0, bytes, nullptr, 0, &error_)));
+    address_ = static_cast<std::byte*>(
+        const_cast<void*>(calls_.map_remote(remote_, &remote_map_, 0, bytes, nullptr, 0, &error_)));
     if (error_ != SCI_ERR_NOT_SUPPORTED) return check("SCIMapRemoteSegment");
     address_ = nullptr;
     calls_.map_remote(remote_, &remote_map_, 0, bytes, nullptr, SCI_FLAG_NO_ADDRESS_MAP, &error_);

@@ -30,6 +30,7 @@ class SealingPort final : public interfaces::Port {
                           interfaces::SendCompletion*) noexcept override {
     return false;
   }
+  void release() noexcept override {}
   [[nodiscard]] std::uint32_t undelivered(std::uint32_t) const noexcept override { return 0; }
   void progress() noexcept override {}
   [[nodiscard]] bool wait(bool (*)(void*) noexcept, void*, std::int64_t) noexcept override {
