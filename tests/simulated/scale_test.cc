@@ -227,7 +227,9 @@ void measure(int ranks) {
     });
     table.add(making.what, cost.mean, "messages");
     // Long tables of colors near the root go in several packets.
-    if (agrees) EXPECT_LE(cost.mean, 4.5) << making.what;
+    if (agrees) {
+      EXPECT_LE(cost.mean, 4.5) << making.what;
+    }
     job.run([&](int rank) {
       MPI_Comm made = making.make(rank);
       pass_on(made);
@@ -243,7 +245,9 @@ void measure(int ranks) {
   });
   table.add("MPI_Comm_create_group", group.mean, "messages");
   table.add("memory at most", each(job.most_resident(), before), "bytes");
-  if (ranks > most_all_to_all) EXPECT_LE(each(job.most_resident(), before), most_bytes_a_rank);
+  if (ranks > most_all_to_all) {
+    EXPECT_LE(each(job.most_resident(), before), most_bytes_a_rank);
+  }
   if (ranks > most_all_to_all) return;
   for (const auto& [what, program] : all_to_all(ranks)) {
     const LargeJob::Cost cost = job.run(program);
