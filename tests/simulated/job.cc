@@ -126,18 +126,23 @@ void Setup::set_design(const fulmar::study::DesignPlan& plan, fulmar::device::Rd
   ways = std::vector(at(ranks), around);
 }
 
-Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self)
+Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self,
+           const Rank* first)
     : nodes_(setup.nodes),
       errors_(library_, {abort_job, nullptr}),
       keyvals_(library_),
       info_(library_),
       group_(library_),
-      datatypes_(library_),
       ops_(library_),
       port_(network, self),
       device_(config_of(setup, self), switched_off(library_.lock)),
       schedules_(device_, choices_of(setup)),
       world_(library_, device_, self, static_cast<std::uint32_t>(setup.ranks)) {
+  if (first == nullptr) {
+    datatypes_.emplace(library_);
+  } else {
+    share_datatypes(*first);
+  }
   if (setup.design) {
     design_ =
         std::make_unique<fulmar::study::RemoteDesign<fulmar::fabric::Fake>>(port_, *setup.design);
@@ -159,6 +164,16 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
   library_.define(world_.world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
   library_.define(world_.self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
   live_at_start_ = live();
+}
+
+/// They never change.
+void Rank::share_datatypes(const Rank& first) {
+  using fulmar::mpi::Datatype;
+  constexpr std::uintptr_t above_predefined = 1024;  // of all kinds (MPI 5.0 section 20.2)
+  for (std::uintptr_t handle = 0; handle < above_predefined; ++handle) {
+    Datatype* const type = first.library_.find<Datatype>(handle);
+    if (type != nullptr) library_.define(*type, handle);
+  }
 }
 
 Rank::~Rank() {

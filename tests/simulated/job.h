@@ -64,7 +64,9 @@ struct Setup {
 /// What one process has, as runtime::Process, on a port of a network.
 class Rank {
  public:
-  Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self);
+  /// With `first` the predefined datatypes are those of that rank, which ends later.
+  Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self,
+       const Rank* first = nullptr);
   ~Rank();
   Rank(const Rank&) = delete;
   Rank& operator=(const Rank&) = delete;
@@ -84,6 +86,7 @@ class Rank {
 
  private:
   [[nodiscard]] std::array<std::size_t, fulmar::mpi::object_kind_count> live() const;
+  void share_datatypes(const Rank& first);
 
   const std::vector<std::uint32_t>& nodes_;
   fulmar::mpi::Library library_;
@@ -91,7 +94,7 @@ class Rank {
   fulmar::mpi::Keyvals keyvals_;
   fulmar::mpi::PredefinedInfo info_;
   fulmar::mpi::PredefinedGroup group_;
-  fulmar::mpi::PredefinedDatatypes datatypes_;
+  std::optional<fulmar::mpi::PredefinedDatatypes> datatypes_;
   fulmar::mpi::PredefinedOps ops_;
   fulmar::fabric::Fake port_;
   std::unique_ptr<fulmar::study::RemoteDesign<fulmar::fabric::Fake>> design_;

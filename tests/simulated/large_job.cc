@@ -54,11 +54,16 @@ LargeJob::LargeJob(int ranks, int ranks_per_node)
       received_(generated::at(ranks)) {
   // The tables of peers of all ranks are mappings of their own, whose pages are seldom touched.
   ::mallopt(M_MMAP_MAX, 1 << 30);
-  ::mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 10);
   network_.set_reach(false);
   for (int i = 0; i < ranks; ++i) {
-    ranks_.push_back(std::make_unique<Rank>(network_, setup_, static_cast<std::uint32_t>(i)));
+    ranks_.push_back(std::make_unique<Rank>(network_, setup_, static_cast<std::uint32_t>(i),
+                                            ranks_.empty() ? nullptr : ranks_.front().get()));
   }
+}
+
+LargeJob::~LargeJob() {
+  while (!ranks_.empty()) ranks_.pop_back();
 }
 
 LargeJob::Cost LargeJob::run(const std::function<void(int)>& program) {
@@ -78,6 +83,7 @@ LargeJob::Cost LargeJob::run(const std::function<void(int)>& program) {
   network_.set_turn([this](std::uint32_t port) { take_turn(port); });
   network_.set_posted([this](std::uint32_t port) { on_posted(port); });
   while (running > 0) fibers_->run(static_cast<int>(next_ready()));
+  resident_ = std::max(resident_, resident_bytes());
   network_.set_turn({});
   network_.set_posted({});
   fibers_.reset();

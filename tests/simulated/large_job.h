@@ -18,6 +18,7 @@ class LargeJob {
  public:
   /// `ranks_per_node` neighbours are on each node; all reach each other by the network.
   LargeJob(int ranks, int ranks_per_node);
+  ~LargeJob();
   LargeJob(const LargeJob&) = delete;
   LargeJob& operator=(const LargeJob&) = delete;
 
@@ -29,6 +30,8 @@ class LargeJob {
   /// Runs `program(rank)` in every rank to its end.
   Cost run(const std::function<void(int)>& program);
 
+  /// The most memory that the process had in use at the end of a program, with all stacks.
+  [[nodiscard]] std::size_t most_resident() const noexcept { return resident_; }
   [[nodiscard]] int size() const noexcept { return setup_.ranks; }
   [[nodiscard]] Rank& rank(int number) { return *ranks_[generated::at(number)]; }
 
@@ -47,6 +50,7 @@ class LargeJob {
   std::vector<std::uint8_t> in_vain_;  ///< polls since the last packet
   std::vector<std::uint32_t> received_;
   std::uint64_t idle_turns_ = 0;
+  std::size_t resident_ = 0;
 };
 
 /// Memory that the process has in use, in bytes: all of it, not just the heap.

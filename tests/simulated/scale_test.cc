@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // What a rank needs in large jobs: memory, and messages of each operation. FULMAR_TEST_SCALE lists
-// numbers of ranks (default: 1000; tests/soak.d/scale has more); FULMAR_TEST_SCALE_CSV names a file for
-// the figures, of which docs/scale.svg is drawn.
+// numbers of ranks (default: 1024; tests/soak.d/scale has more); FULMAR_TEST_SCALE_CSV names a file for
+// the figures, which tests/simulated/draw_scale.py draws.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ constexpr double most_bytes_a_rank = 150'000;
 
 std::vector<int> sizes() {
   const char* text = std::getenv("FULMAR_TEST_SCALE");
-  std::istringstream words(text == nullptr ? "1000" : text);
+  std::istringstream words(text == nullptr ? "1024" : text);
   std::vector<int> all;
   for (int size = 0; words >> size;) all.push_back(size);
   return all;
@@ -226,8 +226,9 @@ void measure(int ranks) {
       good(MPI_Comm_free(&made));
     });
     table.add(making.what, cost.mean, "messages");
+    // Long tables of colors near the root go in several packets.
     if (agrees) {
-      EXPECT_LE(cost.mean, 4.0) << making.what;
+      EXPECT_LE(cost.mean, 4.5) << making.what;
     }
     job.run([&](int rank) {
       MPI_Comm made = making.make(rank);
@@ -243,9 +244,9 @@ void measure(int ranks) {
     good(MPI_Comm_free(&made));
   });
   table.add("MPI_Comm_create_group", group.mean, "messages");
-  table.add("memory after all", each(resident_bytes(), before), "bytes");
-  if (ranks >= 10'000) {
-    EXPECT_LE(each(resident_bytes(), before), most_bytes_a_rank);
+  table.add("memory at most", each(job.most_resident(), before), "bytes");
+  if (ranks > most_all_to_all) {
+    EXPECT_LE(each(job.most_resident(), before), most_bytes_a_rank);
   }
   if (ranks > most_all_to_all) return;
   for (const auto& [what, program] : all_to_all(ranks)) {

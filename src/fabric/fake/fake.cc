@@ -98,6 +98,7 @@ unsigned Fake::poll(SinkRef sink) {
   network_.memory().arrive(source, self_);
   const FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
   network_.queue(source, self_).pop_front();
+  network_.forget_if_idle(source, self_);
   network_.count_taken();
   if (packet.word) {
     sink.put_here(source, *packet.word);
