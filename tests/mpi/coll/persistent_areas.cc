@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "support/collectives.h"
+#include "support/packets.h"
 
 namespace {
 
@@ -24,39 +25,10 @@ using test::Collective;
 using test::expect_class;
 using test::expect_equal;
 using test::Kind;
+using test::PacketCounter;
 using Form = Collective::Form;
 
 constexpr int kinds = static_cast<int>(Kind::count);
-
-/// Counts the packets that this process sends.
-class PacketCounter {
- public:
-  PacketCounter() {
-    int index = 0;
-    int count = 0;
-    MPI_T_pvar_get_index("channel_packets_sent", MPI_T_PVAR_CLASS_COUNTER, &index);
-    MPI_T_pvar_session_create(&session_);
-    expect_equal(MPI_T_pvar_handle_alloc(session_, index, nullptr, &handle_, &count), MPI_SUCCESS,
-                 "the counter of packets");
-    MPI_T_pvar_start(session_, handle_);
-  }
-  ~PacketCounter() {
-    MPI_T_pvar_handle_free(session_, &handle_);
-    MPI_T_pvar_session_free(&session_);
-  }
-  PacketCounter(const PacketCounter&) = delete;
-  PacketCounter& operator=(const PacketCounter&) = delete;
-
-  [[nodiscard]] long long value() const {
-    unsigned long long value = 0;
-    MPI_T_pvar_read(session_, handle_, &value);
-    return static_cast<long long>(value);
-  }
-
- private:
-  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
-  MPI_T_pvar_handle handle_ = MPI_T_PVAR_HANDLE_NULL;
-};
 
 void run_once(Collective& call, int seed) {
   call.fill(seed);
@@ -184,8 +156,8 @@ void refused_arguments(const test::Shapes& shapes) {
   requests.fill(MPI_REQUEST_NULL);
   const MPI_Info none = MPI_INFO_NULL;
   // Refused before the call, and by the call.
-  const int count = MPI_Bcast_init(from.data(), wrong ? -1 : 1, MPI_INT, 0, comm, none,
-                                   requests.data());
+  const int count =
+      MPI_Bcast_init(from.data(), wrong ? -1 : 1, MPI_INT, 0, comm, none, requests.data());
   const int same = MPI_Allreduce_init(from.data(), wrong ? from.data() : to.data(), 1, MPI_INT,
                                       MPI_SUM, comm, none, &requests[1]);
   expect_class(count, wrong ? MPI_ERR_COUNT : MPI_SUCCESS, "the count");

@@ -37,9 +37,8 @@ ShmCollArea* area_for_offers(Comm& comm) noexcept {
 }
 
 void post_offer(ShmCollArea& own, const Offer& offer) noexcept {
-  own.post({sizeof offer, sizeof offer}, [&](std::byte* to, base::StoreKind) {
-    std::memcpy(to, &offer, sizeof offer);
-  });
+  own.post({sizeof offer, sizeof offer},
+           [&](std::byte* to, base::StoreKind) { std::memcpy(to, &offer, sizeof offer); });
 }
 
 /// The offers of all members as one.
@@ -72,8 +71,7 @@ std::optional<std::uint32_t> choose_area(const Offer& all) noexcept {
 std::unique_ptr<ShmCollArea> take_area(Comm& comm, std::uint32_t index, std::uint64_t round) {
   std::vector<std::uint32_t> peers;
   for (int rank = 0; rank < comm.size(); ++rank) peers.push_back(comm.routes[rank].peer);
-  std::unique_ptr<ShmCollArea> area =
-      comm.device->make_coll_area(index, peers, comm.rank, round);
+  std::unique_ptr<ShmCollArea> area = comm.device->make_coll_area(index, peers, comm.rank, round);
   if (area != nullptr) comm.device->coll_areas().take(index);
   return area;
 }

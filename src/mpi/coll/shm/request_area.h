@@ -15,10 +15,10 @@ class AreaTask;
 /// The collective area that a persistent call asks for. Where ranks ask for different ones, the
 /// last of these counts.
 enum class AreaWish : std::uint32_t {
-  any,              ///< data of one payload on any area
-  rather_staged,    ///< one with a staging buffer, or any: then long blocks go by messages
-  staged,           ///< one with a staging buffer
-  none,             ///< messages
+  any,            ///< data of one payload on any area
+  rather_staged,  ///< one with a staging buffer, or any: then long blocks go by messages
+  staged,         ///< one with a staging buffer
+  none,           ///< messages
 };
 
 /// The collective area of a persistent request.

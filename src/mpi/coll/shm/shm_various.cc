@@ -138,9 +138,9 @@ PartsOut::PartsOut(const ShmCollArea& area, const Blocks& blocks, Count longest)
     if (rank == self) continue;
     const Count bytes = bytes_of(blocks[rank]);
     has_table_ = has_table_ || bytes != first;
-    longest_given_ = std::max(longest_given_, clamped(bytes));
     if (bytes > longest) {
       left_out_ |= rank_bit(rank);
+      longest_left_out_ = std::max(longest_left_out_, clamped(bytes));
     } else {
       together += bytes;
     }
@@ -316,7 +316,7 @@ AlltoallvRounds::AlltoallvRounds(ShmCollArea& area, const Alltoall& call, const 
     : VariousRounds(area, comm, comm.size() - 1),
       call_(call),
       out_(area, call.send.in_place() ? call.receive : call.send, longest()),
-      longest_of_all_(out_.longest_given()) {
+      longest_of_all_(out_.longest_left_out()) {
   long_ones().to = call.send.in_place() ? &call.receive : &call.send;
   long_ones().from = &call.receive;
   long_ones().in_place = call.send.in_place();
@@ -373,7 +373,9 @@ Awaited AlltoallvRounds::take_first() {
     const int member = (area().self() + step_) % area().size();
     if (!area().arrived(member)) return Awaited::member(member);
     take_part_of(member, call_.receive[member]);
-    longest_of_all_ = std::max(longest_of_all_, longest_part_of(member));
+    if (area().whole_bytes_of(member) > longest()) {
+      longest_of_all_ = std::max(longest_of_all_, longest_part_of(member));
+    }
   }
   return {};
 }
@@ -393,8 +395,9 @@ Awaited AlltoallvRounds::take_pieces(Count piece) {
 
 /// The same in all ranks, which know the same lengths.
 void AlltoallvRounds::choose_rounds() noexcept {
-  if (longest_of_all_ <= longest() || longest_of_all_ == largest_length) return;
-  if (crowded(comm()) || !is_staged(area())) return;
+  if (longest_of_all_ <= longest()) [[likely]]
+    return;
+  if (longest_of_all_ == largest_length || crowded(comm()) || !is_staged(area())) return;
   const int parts = area().size() - 1;
   pieces_ = {longest_of_all_, part_bytes(comm(), area(), longest_of_all_, parts, Flow::every_way)};
   set_number_of_rounds(1 + pieces_.count());

@@ -54,15 +54,15 @@ class PartsOut {
   [[nodiscard]] device::ShmCollArea::Length length() const noexcept { return length_; }
   /// Bits: the ranks whose blocks are left to messages.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
-  /// Bytes of the longest block.
-  [[nodiscard]] Count longest_given() const noexcept { return longest_given_; }
+  /// Bytes of the longest of these; 0: there are none.
+  [[nodiscard]] Count longest_left_out() const noexcept { return longest_left_out_; }
   void fill(std::byte* to, base::StoreKind stores) const noexcept;
 
  private:
   const device::ShmCollArea& area_;
   const Blocks& blocks_;
   Count longest_;
-  Count longest_given_ = 0;
+  Count longest_left_out_ = 0;
   device::ShmCollArea::Length length_;
   std::uint64_t left_out_ = 0;
   bool has_table_ = false;
