@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "io/file_system.h"
 #include "io/io_error.h"
 
 namespace fulmar::io {
@@ -64,15 +65,29 @@ Error held_too_long(const char* holder, const std::string& path, std::int64_t of
                        static_cast<long long>(offset) + static_cast<long long>(length));
 }
 
+/// Clients of file servers remember names that were not there, NFS for up to a minute, also after
+/// another machine has made the file. A client that learns that the folder has changed asks its
+/// server for them again; here it is made to ask for the folder. False where no server has it.
+bool refresh_names(const std::string& folder) {
+  if (!file_system_of(folder).has_client_caches()) return false;
+  struct statx facts{};
+  constexpr unsigned wanted = STATX_MTIME | STATX_CTIME;
+  return ::statx(AT_FDCWD, folder.c_str(), AT_STATX_FORCE_SYNC, wanted, &facts) == 0;
+}
+
 }  // namespace
 
 Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t permissions) {
-  int descriptor = -1;
-  do {
-    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, permissions);
-  } while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) return system_error("opening", path, no_offset, errno);
-  return PosixFile(base::UniqueFd(descriptor), path);
+  int problem = 0;
+  for (bool may_be_stale = true;;) {
+    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, permissions);
+    if (descriptor >= 0) return PosixFile(base::UniqueFd(descriptor), path);
+    problem = errno;
+    if (problem == EINTR) continue;
+    if (problem != ENOENT || !may_be_stale || !refresh_names(folder_of(path))) break;
+    may_be_stale = false;
+  }
+  return system_error("opening", path, no_offset, problem);
 }
 
 Error PosixFile::close() {

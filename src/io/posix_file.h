@@ -29,7 +29,8 @@ class PosixFile {
  public:
   PosixFile() noexcept = default;
 
-  /// `flags` are those of open(2); O_CLOEXEC is added.
+  /// `flags` are those of open(2); O_CLOEXEC is added. A file that another machine has just made is
+  /// found also where this one remembers that there was none.
   [[nodiscard]] static base::Result<PosixFile> open(const std::string& path, int flags,
                                                     mode_t permissions);
   /// Fails where the system reports at the end that data were not stored.
