@@ -2,8 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // An RDMA adapter without MPI: two processes of this host with one connection between them, whose
-// orders are given as the network verbs gives them (fabric/verbs/adapter.h). What a write takes to
-// be seen by who polls for it, and what writes and reads move when several are on the way.
+// work requests are posted as the network verbs posts them (fabric/verbs/adapter.h). What a write takes to
+// be seen by polling memory, and what writes and reads move when several are on the way.
 #include <sched.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace fulmar::raw {
 namespace {
 
 namespace verbs = fabric::verbs;
-using verbs::Taken;
+using verbs::PostResult;
 
 constexpr std::size_t page = 4096;
 /// Writes on the way; of reads as many as the adapters work at.
@@ -41,8 +41,8 @@ Value checked(base::Result<Value> result, const char* what) {
   return std::move(result.value());
 }
 
-/// What one side tells the other; in memory that both map.
-struct Introduction {
+/// What the two sides exchange, in memory that both map.
+struct ConnectionInfo {
   wire::VerbsConnectionInfo card;
   fabric::RemoteAddress place;
 };
@@ -50,7 +50,7 @@ struct Introduction {
 /// One process's side of the connection, and memory that the other reads and writes.
 class Side {
  public:
-  Side(const Member& member, Introduction* both, std::size_t bytes)
+  Side(const Member& member, ConnectionInfo* both, std::size_t bytes)
       : bytes_(bytes),
         adapter_(checked(verbs::open_adapter({}), "no adapter")),
         queue_(checked(adapter_->open_queue(), "no queue")),
@@ -58,21 +58,21 @@ class Side {
     std::memset(memory_, 0, 2 * rounded());
     opened_ = checked(adapter_->open_memory({memory_, 2 * rounded()}, fabric::Access::peers_change),
                       "no memory");
-    Introduction& own = both[member.rank];
+    ConnectionInfo& own = both[member.rank];
     const verbs::Traits& traits = adapter_->traits();
     own.card.queue = queue_->number();
     own.card.lid = traits.lid;
     own.card.link = traits.link;
     own.card.mtu = traits.mtu;
     own.card.gid = traits.gid;
-    own.card.reads = traits.reads;
+    own.card.max_reads = traits.max_reads;
     own.place = {opened_.name_of(memory_), opened_.rkey};
     meet(member);
     theirs_ = both[1 - member.rank];
     if (const base::Error error = queue_->connect(own.card, theirs_.card); error.failed()) {
       fail("not connected", error.text());
     }
-    meet(member);  // nobody writes before the other takes it
+    meet(member);  // both sides can receive now
   }
   ~Side() {
     queue_.reset();
@@ -84,45 +84,47 @@ class Side {
 
   [[nodiscard]] std::byte* in() { return memory_; }
   [[nodiscard]] std::byte* out() { return memory_ + rounded(); }
-  [[nodiscard]] std::size_t reads() const {
-    return std::min(adapter_->traits().reads, theirs_.card.reads);
+  [[nodiscard]] std::size_t max_reads() const {
+    return std::min(adapter_->traits().max_reads, theirs_.card.max_reads);
   }
 
   /// Writes `out` into the other's `in`.
-  void write(bool is_told) {
-    verbs::PutOrder order{base_order()};
-    order.is_inline = bytes_ <= queue_->inline_bytes();
-    order.is_told = is_told;
-    give([&] { return queue_->put({out(), bytes_}, order); });
-    unknown_ += is_told ? 1 : 0;  // one that is told stands for those before it
+  void write(bool is_signaled) {
+    verbs::WriteWorkRequest request{base_request()};
+    request.is_inline = bytes_ <= queue_->inline_bytes();
+    request.is_signaled = is_signaled;
+    give([&] { return queue_->rdma_write({out(), bytes_}, request); });
+    unknown_ += is_signaled ? 1 : 0;  // a signaled write stands for those before it
   }
   void read() {
-    give([&] { return queue_->fetch({out(), bytes_}, base_order()); });
+    give([&] { return queue_->rdma_read({out(), bytes_}, base_request()); });
     ++unknown_;
   }
-  /// Until at most `most` orders that tell of their end have not.
+  /// Waits until at most `most` signaled work requests are outstanding.
   void await(std::size_t most) {
-    while (unknown_ > most) look();
+    while (unknown_ > most) poll();
   }
 
  private:
   [[nodiscard]] std::size_t rounded() const { return (bytes_ / page + 1) * page; }
-  [[nodiscard]] verbs::RemoteOrder base_order() const { return {opened_.lkey, theirs_.place, 1}; }
-  template <class Give>
-  void give(Give&& order) {
-    Taken taken = order();
-    while (taken == Taken::later) {
-      look();
-      taken = order();
-    }
-    if (taken == Taken::failed) fail("refused", queue_->last_error());
+  [[nodiscard]] verbs::RdmaWorkRequest base_request() const {
+    return {opened_.lkey, theirs_.place, 1};
   }
-  void look() {
+  template <class Give>
+  void give(Give&& request) {
+    PostResult taken = request();
+    while (taken == PostResult::later) {
+      poll();
+      taken = request();
+    }
+    if (taken == PostResult::failed) fail("refused", queue_->last_error());
+  }
+  void poll() {
     std::array<verbs::Completion, 16> completions;
     const std::size_t count = adapter_->read(completions);
     for (std::size_t i = 0; i < count; ++i) {
       if (completions[i].kind == verbs::Completion::Kind::failed) {
-        fail("an order failed", adapter_->text_of(completions[i].status));
+        fail("a work request failed", adapter_->text_of(completions[i].status));
       }
     }
     unknown_ -= std::min(count, unknown_);
@@ -138,18 +140,18 @@ class Side {
   std::unique_ptr<verbs::Queue> queue_;
   std::byte* memory_;
   fabric::MemoryRegion opened_;
-  Introduction theirs_;
+  ConnectionInfo theirs_;
   std::size_t unknown_ = 0;  ///< orders whose completion has not been read
 };
 
 /// Runs `body` on both sides of a connection with messages of `bytes` bytes.
 template <class Body>
 measure::Point connected(std::size_t bytes, const Body& body) {
-  const SharedMemory memory(2 * sizeof(Introduction));
+  const SharedMemory memory(2 * sizeof(ConnectionInfo));
   return run_team(2, Placement::free, [&](const Member& member) {
-    Side side(member, &memory.at<Introduction>(0), bytes);
+    Side side(member, &memory.at<ConnectionInfo>(0), bytes);
     const measure::Point point = body(member, side);
-    member.agree(0);  // who leaves first takes the connection with it
+    member.agree(0);  // the side that leaves first ends the connection
     return point;
   });
 }
@@ -211,7 +213,7 @@ measure::Point verbs_write(std::size_t bytes, const measure::Budget& budget) {
 
 measure::Point verbs_read(std::size_t bytes, const measure::Budget& budget) {
   return connected(bytes, [&](const Member& member, Side& side) {
-    const std::size_t most = std::max<std::size_t>(side.reads(), 1);
+    const std::size_t most = std::max<std::size_t>(side.max_reads(), 1);
     return measure::measure(member.agree, bytes, 1, budget, [&](int count) {
       for (int i = 0; i < count && member.rank == 0; ++i) {
         side.read();

@@ -11,9 +11,9 @@
 
 namespace fulmar::base {
 
-/// SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short inputs in some 20 ns. Who does
-/// not know the key cannot guess the value for another input. For what is checked with every
-/// operation; `KeyedHash` is for handshakes.
+/// SipHash-2-4 (Aumasson and Bernstein, 2012): a keyed hash of short inputs in some 20 ns. Without the
+/// key the value for another input cannot be predicted, except with probability 2^-64. For values that are
+/// checked with every operation; `KeyedHash`, HMAC-SHA-256 of a library of the system, is for handshakes.
 class SipHash {
  public:
   using Key = std::array<std::uint64_t, 2>;

@@ -33,7 +33,7 @@
 namespace fulmar::device {
 
 bool Service::can_share() noexcept {
-  return device_.network() != nullptr && device_.network()->ends_descriptor() >= 0 &&
+  return device_.network() != nullptr && device_.network()->completion_descriptor() >= 0 &&
          device_.wake_socket_;
 }
 
@@ -48,13 +48,13 @@ base::Error Service::open_second() {
       return base::failure(base::ErrorClass::other, "eventfd failed (%s)", std::strerror(errno));
     }
   }
-  device_.network()->tell_ends(fabric::EndsTold::apart);
+  device_.network()->set_completion_wakeup(fabric::CompletionWakeup::separate);
   return {};
 }
 
 void Service::stop_second() noexcept {
   if (!second_bell_.valid()) return;
-  device_.network()->tell_ends(fabric::EndsTold::together);
+  device_.network()->set_completion_wakeup(fabric::CompletionWakeup::shared);
   const std::uint64_t one = 1;
   (void)!::write(second_bell_.get(), &one, sizeof one);
 }
@@ -69,7 +69,7 @@ void Service::run_second() noexcept {
     }
     if (look(Depth::at_all) != 0) {
       sleep_again();
-    } else if (device_.network()->arm_ends() && rest_on_ends() == Rest::called_off) {
+    } else if (device_.network()->arm_completions() && rest_on_ends() == Rest::called_off) {
       return;
     }
   }
@@ -80,7 +80,7 @@ void Service::run_second() noexcept {
 Service::Rest Service::rest_on_ends() noexcept {
   SleepPlace place(wire::Asleep::on_socket);
   place.add(second_bell_.get());
-  place.add(device_.network()->ends_descriptor());
+  place.add(device_.network()->completion_descriptor());
   device_.lock_.release();
   place.sleep(SleepPlace::longest_ns);
   std::uint64_t rings = 0;

@@ -13,43 +13,42 @@
 
 namespace fulmar::fabric {
 
-/// The processes that this one knows. Each has a short number here, its *id*, by which
-/// communicators, the device and networks name it; ids mean nothing to other processes, which hear
-/// names (wire/process_name.h). Jobs come one by one (this process's own first, so that its ranks
-/// are ids) and take consecutive ids: the table needs memory for each job and none for a process.
-/// Ids are never used again.
+/// The processes that this one knows. Each has a local number, its *id*, by which communicators, the device
+/// and networks refer to it; other processes use names (wire/process_name.h). Jobs are added one by one
+/// (this process's own first, so that its ranks are ids) and take consecutive ids: the table needs memory
+/// for each job and none for a process. Ids are never reused.
 ///
-/// With each job comes the key that its processes and those of this job share: that of the own job
-/// for the own job, and one for each pair of jobs.
+/// With each job the table stores the key that its processes and those of this job share: one for this job,
+/// and one for each pair of jobs.
 ///
 /// Thread rule: the lock of the engine.
 class ProcessTable {
  public:
-  /// Of a process `self` of a job with `size` processes and this key. Requires self.rank < size.
+  /// For process `self` of a job with `size` processes and this key. Requires self.rank < size.
   ProcessTable(const wire::ProcessName& self, std::uint32_t size, const base::Key& key = {});
 
-  /// The id of rank 0 of a job with `size` processes; those of its other ranks follow. `key` is that
-  /// of the two jobs. A job that is known keeps its ids, its size and its key. Nothing for job 0,
-  /// and where no ids are left (2^32 - 1).
+  /// The id of rank 0 of a job with `size` processes; its other ranks follow. `key` is shared by the two
+  /// jobs. A known job keeps its ids, its size and its key. nullopt for job 0, and if no ids are left
+  /// (2^32 - 1).
   [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint32_t job, std::uint32_t size,
                                                      const base::Key& key);
 
-  /// Nothing if the process is not known: its job is not, or has fewer ranks, or it has an engine
-  /// that nobody has so far. All three may come from another process.
+  /// nullopt for an unknown process: an unknown job, a rank beyond its size, or an engine other than 0. The
+  /// name may come from another process.
   [[nodiscard]] std::optional<std::uint32_t> id_of(const wire::ProcessName& process) const noexcept;
-  /// Nothing for a number that is no id.
+  /// nullopt for an invalid id.
   [[nodiscard]] std::optional<wire::ProcessName> name_of(std::uint32_t id) const noexcept;
-  /// What proves that a process of that job is one; null for a job that is not known. Valid until
-  /// the next add_job.
+  /// The key that authenticates processes of that job; null for an unknown job. Valid until the next
+  /// add_job.
   [[nodiscard]] const base::Key* key_of(std::uint32_t job) const noexcept;
 
   [[nodiscard]] const wire::ProcessName& own_name() const noexcept { return self_; }
-  /// The own id: the rank in the own job.
+  /// The id of this process: its rank in its job.
   [[nodiscard]] std::uint32_t self() const noexcept { return self_.rank; }
-  /// How many processes are known: ids are less.
+  /// Number of known processes: ids are less.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
 
-  /// For people: "rank 3", and of another job "rank 3 of job 5d0a11c4".
+  /// For messages: "rank 3", and in another job "rank 3 of job 5d0a11c4".
   [[nodiscard]] std::string text_of(std::uint32_t id) const;
 
  private:
@@ -66,10 +65,10 @@ class ProcessTable {
   std::uint32_t size_ = 0;
 };
 
-/// What networks hold of the table; the one who adds jobs holds it without `const`.
+/// The table as networks hold it; the owner that adds jobs has it without `const`.
 using Processes = std::shared_ptr<const ProcessTable>;
 
-/// A table with the own job alone, which it stays.
+/// A table with this job alone.
 [[nodiscard]] inline Processes one_job(const wire::ProcessName& self, std::uint32_t size,
                                        const base::Key& key = {}) {
   return std::make_shared<const ProcessTable>(self, size, key);

@@ -15,26 +15,24 @@
 #include "base/error.h"
 #include "wire/cell.h"
 
-/// What carries bytes between this process and its peers has in common: answers, what arrives,
-/// memory that peers may reach. Networks are fabric::Network (network.h); shared memory is a type
-/// of its own
-/// (`MapsPeers`), so that nothing on its way is a virtual call.
+/// The common part of all transports: results of posts, arriving packets, registered memory. Networks are
+/// fabric::Network (network.h); shared memory is a type of its own (`MapsPeers`), so that its path has no
+/// virtual call.
 ///
 /// Thread rule: all members are called under the lock of the engine, except where said.
 namespace fulmar::fabric {
 
-/// The answer to a request to move bytes. `again` is an answer and no error: try after some
-/// progress.
+/// The result of a post. `again` is not an error: try after some progress.
 enum class Post : std::uint8_t { done, again };
 
-/// The bytes of a packet that arrived. A long body may still be on its way while its packet is
-/// handed over: `await` before looking.
+/// The bytes of a packet that arrived. A long body may still be being copied while its packet is handed
+/// over: call `await` before reading.
 class Body {
  public:
   Body() = default;
   Body(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
-  /// `filled` will reach begin + n when the first n bytes are there. Once `gone` (may be null) is
-  /// not 0 the sender has ended in the middle: nobody waits any more, and the body is `torn`.
+  /// `filled` reaches begin + n when the first n bytes are there. If `gone` (may be null) becomes nonzero
+  /// the sender has ended in the middle: waits end, and the body is `torn`.
   Body(std::span<const std::byte> bytes, const std::atomic<std::uint64_t>& filled,
        std::uint64_t begin, const std::atomic<std::uint32_t>* gone) noexcept
       : bytes_(bytes), filled_(&filled), begin_(begin), gone_(gone) {}
@@ -87,23 +85,23 @@ class Body {
   mutable std::uint32_t looks_ = 0;
 };
 
-/// Receives what arrives: `packet(peer, envelope, body)`. The body lies in memory that the peer may
-/// still write to, and is gone when the call returns: decode by copying.
+/// Receives packets: `packet(peer, envelope, body)`. The body is in memory that the peer may still write,
+/// and is valid until the call returns: decode by copying.
 template <class S>
 concept Sink = requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope,
                         std::span<const std::byte> body) { sink.packet(peer, envelope, body); };
 
-/// What became of a packet that was posted in place, of an `rdma_read` or an `rdma_write`.
+/// The completion of a packet posted in place, of an `rdma_read` or an `rdma_write`.
 enum class Sent : std::uint8_t {
-  done,  ///< the provider needs the memory no more
-  lost,  ///< the peer has died; it does not have, and will not get, all of it
+  done,  ///< the memory is free
+  lost,  ///< the peer has died; it has not got, and will not get, all of it
 };
 
-/// Is told about packets that were posted in place, and about reads and writes of peers' memory:
-/// `sent(token, how)`, once for every `post_in_place`, `rdma_read` and `rdma_write` that answered
-/// `done`, from within `poll`, in no particular order.
+/// Receives completions: `sent(token, how)`, once for every `post_in_place`, `rdma_read` and `rdma_write`
+/// that answered `done`, from within `poll`, in no particular order.
 template <class S>
-concept LearnsOfSends = requires(S& sink, std::uint64_t token, Sent how) { sink.sent(token, how); };
+concept ReceivesSendCompletions =
+    requires(S& sink, std::uint64_t token, Sent how) { sink.sent(token, how); };
 
 /// Takes the bodies of packets that were posted in place without a copy. Such a body is a `prefix`
 /// and a payload of `bytes` bytes. All calls come from within `poll`; the payloads of several
@@ -114,17 +112,16 @@ concept LearnsOfSends = requires(S& sink, std::uint64_t token, Sent how) { sink.
 ///   which is all that is still to come, belong. Returns pieces of memory that take at least one
 ///   byte of it and at most `bytes`; if they take fewer, it is asked again for the rest when they
 ///   are full. The pieces' descriptions stay as they are until the next call of a member of the
-///   sink, the memory stays until the answer that it is full, or until the peer is lost (the
-///   provider's `lost` callback, after which it writes nowhere). An empty answer: give me the rest
-///   by `part`.
+///   sink, the memory stays until `placed`, or until the peer is lost (the provider's `lost`
+///   callback, after which it writes nowhere). An empty answer: deliver the rest by `part`.
 /// * `placed(peer, envelope, prefix, offset, bytes)`: the pieces of the last answer are full; they
 ///   took payload bytes [offset, offset + bytes). The packet is complete when that end is
 ///   envelope.length - prefix.size().
 /// * `part(peer, envelope, prefix, offset, bytes)`: payload bytes from `offset` on, as many as
-///   came; they are gone when the call returns. For data that the memory takes only in tiny pieces,
-///   and for packets that nobody wants (which a hostile peer can send: the prefix is its word).
+///   came; they are valid until the call returns. For data that go to tiny pieces of memory, and for
+///   packets without a receiver (which a hostile peer can send: the prefix is not trusted).
 template <class S>
-concept PlacesBodies = Sink<S> && LearnsOfSends<S> &&
+concept PlacesBodies = Sink<S> && ReceivesSendCompletions<S> &&
                        requires(S& sink, std::uint32_t peer, const wire::Envelope& envelope,
                                 std::span<const std::byte> prefix, std::uint64_t offset,
                                 std::uint64_t bytes, std::span<const std::byte> payload) {
@@ -178,44 +175,45 @@ concept MapsPeers = Provider<P> && requires(P& provider, std::uint32_t peer) {
   { provider.wake(peer) };
 };
 
-/// Whether a process that leaves MPI comes back: then it receives what was sent to it before.
+/// Whether a process that leaves MPI may come back: then it receives what was sent to it before.
 enum class Leaving : std::uint8_t { may_return, for_good };
 
-/// Who learns that own orders have ended, where there is a descriptor for that alone.
-enum class EndsTold : std::uint8_t {
-  together,  ///< who sleeps on `descriptor()`, as of everything else
-  apart,     ///< who sleeps on `ends_descriptor()`, and nobody else
+/// Which descriptor becomes readable with a completion of this process's own work, where there is one
+/// for that alone.
+enum class CompletionWakeup : std::uint8_t {
+  shared,    ///< `descriptor()`, as for everything else
+  separate,  ///< `completion_descriptor()` only
 };
 
-/// Who may reach memory that a process has opened, besides the adapter at the process's own orders.
+/// Remote access to registered memory, besides the process's own operations.
 enum class Access : std::uint8_t {
-  local,         ///< nobody: for the own side of `rdma_read` and `rdma_write`; has to be writable
-  peers_read,    ///< peers fetch from it; serves as the own side of a write, too
-  peers_write,   ///< peers put into it; serves as the own side of both, too
-  peers_change,  ///< peers fetch, put, and change it by `fetch_add` and `compare_swap`
+  local,         ///< none: for the local side of `rdma_read` and `rdma_write`; has to be writable
+  peers_read,    ///< RDMA reads; also usable as the local side of a write
+  peers_write,   ///< RDMA writes; also usable as the local side of both
+  peers_change,  ///< RDMA reads, writes, `fetch_add` and `compare_swap`
 };
 inline constexpr std::size_t access_kinds = 4;
 
-/// Memory that an adapter knows. Keys mean something to the provider that made them alone.
+/// Registered memory. Keys are valid only for the provider that made them.
 struct MemoryRegion {
   std::uint64_t handle = 0;     ///< for `close_memory`
-  std::uint32_t lkey = 0;       ///< for orders of this process
-  std::uint64_t rkey = 0;       ///< what a peer has to show; most are guessed easily: no secret
-  std::uint64_t peer_base = 0;  ///< peers name a byte here by its address less this
+  std::uint32_t lkey = 0;       ///< for operations of this process
+  std::uint64_t rkey = 0;       ///< for operations of peers; often easy to guess: no secret
+  std::uint64_t peer_base = 0;  ///< peers address a byte here by its address minus this
 
-  /// How a peer names the byte at `address`.
+  /// The remote address of the byte at `address`.
   [[nodiscard]] std::uint64_t name_of(const void* address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(address) - peer_base;
   }
 };
 
-/// A place in memory that a peer has opened and told of.
+/// An address in a peer's registered memory, and its rkey.
 struct RemoteAddress {
   std::uint64_t address = 0;
   std::uint64_t key = 0;
 };
 
-/// Tokens of orders that a channel gives on its own behalf; nobody above uses such.
+/// Tokens reserved for operations of a channel itself.
 constexpr std::uint64_t channel_token(std::uint32_t number) noexcept {
   return std::uint64_t{number} << 32 | UINT32_MAX;
 }
@@ -223,11 +221,12 @@ constexpr bool is_channel_token(std::uint64_t token) noexcept {
   return static_cast<std::uint32_t>(token) == UINT32_MAX;
 }
 
-/// Hears of `put_and_tell`: `put_here(peer, word)` from within `poll`, behind everything that the
-/// peer had posted before.
+/// Receives immediate data of `rdma_write_with_immediate`: `immediate_received(peer, word)` from within
+/// `poll`, behind everything that the peer had posted before.
 template <class S>
-concept LearnsOfPuts =
-    requires(S& sink, std::uint32_t peer, std::uint16_t word) { sink.put_here(peer, word); };
+concept ReceivesImmediates = requires(S& sink, std::uint32_t peer, std::uint16_t word) {
+  sink.immediate_received(peer, word);
+};
 
 /// The peer's address space can be read and written without its help. `reach(peer)` says whether
 /// that works for this peer (probed once); both calls move `bytes` completely or fail.

@@ -11,8 +11,8 @@
 
 namespace fulmar::fabric {
 
-/// Any sink, by pointers to its members, so that networks are compiled once. Names the sink; does
-/// not own it. Made from a sink where one is asked for.
+/// A type-erased reference to any sink, so that networks are compiled once. Does not own the sink.
+/// Constructed implicitly.
 class SinkRef {
  public:
   template <Sink S>
@@ -41,11 +41,11 @@ class SinkRef {
   [[nodiscard]] bool expect(std::uint32_t peer, const wire::Envelope& envelope) const {
     return calls_->expect != nullptr && calls_->expect(sink_, peer, envelope);
   }
-  /// Does nothing for a sink that does not learn of sends.
+  /// Does nothing for a sink without `sent`.
   void sent(std::uint64_t token, Sent how) const { calls_->sent(sink_, token, how); }
-  /// Does nothing for a sink that does not learn of puts (LearnsOfPuts).
-  void put_here(std::uint32_t peer, std::uint16_t word) const {
-    calls_->put_here(sink_, peer, word);
+  /// Does nothing for a sink without it (ReceivesImmediates).
+  void immediate_received(std::uint32_t peer, std::uint16_t word) const {
+    calls_->immediate_received(sink_, peer, word);
   }
 
  private:
@@ -60,7 +60,7 @@ class SinkRef {
                  std::span<const std::byte>);
     bool (*expect)(void*, std::uint32_t, const wire::Envelope&);
     void (*sent)(void*, std::uint64_t, Sent);
-    void (*put_here)(void*, std::uint32_t, std::uint16_t);
+    void (*immediate_received)(void*, std::uint32_t, std::uint16_t);
   };
 
   template <class S>
@@ -69,15 +69,15 @@ class SinkRef {
     calls.packet = [](void* sink, std::uint32_t peer, const wire::Envelope& envelope,
                       const Body& body) { static_cast<S*>(sink)->packet(peer, envelope, body); };
     calls.sent = [](void*, std::uint64_t, Sent) {};
-    if constexpr (LearnsOfSends<S>) {
+    if constexpr (ReceivesSendCompletions<S>) {
       calls.sent = [](void* sink, std::uint64_t token, Sent how) {
         static_cast<S*>(sink)->sent(token, how);
       };
     }
-    calls.put_here = [](void*, std::uint32_t, std::uint16_t) {};
-    if constexpr (LearnsOfPuts<S>) {
-      calls.put_here = [](void* sink, std::uint32_t peer, std::uint16_t word) {
-        static_cast<S*>(sink)->put_here(peer, word);
+    calls.immediate_received = [](void*, std::uint32_t, std::uint16_t) {};
+    if constexpr (ReceivesImmediates<S>) {
+      calls.immediate_received = [](void* sink, std::uint32_t peer, std::uint16_t word) {
+        static_cast<S*>(sink)->immediate_received(peer, word);
       };
     }
     if constexpr (PlacesBodies<S>) {

@@ -8,9 +8,9 @@
 #include "fabric/tcp/connect/connector.h"
 #include "fabric/verbs/oob_connector.h"
 
-/// Where two providers meet: the processes that use verbs find each other by the connector of tcp,
-/// with its listeners, its search for the way, its proof of the key and its rule about which of
-/// several connections stays. Neither provider knows of the other.
+/// Joins two providers: processes that use verbs connect out of band by the connector of tcp, with its
+/// listeners, its search for a reachable address, its authentication and its rule about which of several
+/// connections is used. Neither provider includes the other.
 namespace fulmar::fabric {
 
 /// Listens. Fails as tcp::Connector::open does.

@@ -158,7 +158,7 @@ unsigned DesignCore<G>::advance(Pair& with, S& sink) {
   return moved;
 }
 
-/// The peer is lost: what was under way ends as soon as nobody uses its memory any more.
+/// The peer is lost: transfers end as soon as their memory is no longer in use.
 template <Ground G>
 void DesignCore<G>::bury(Pair& with) {
   Connection& connection = with.connection;
@@ -176,9 +176,9 @@ void DesignCore<G>::bury(Pair& with) {
 template <Ground G>
 template <class S>
 unsigned DesignCore<G>::tell_ended(S& sink) {
-  // Who hears of an end may send the next long packet, which may end at once.
+  // The sink may post the next long packet, which may end at once.
   const std::vector<Ended> ended = std::exchange(ended_, {});
-  if constexpr (fabric::LearnsOfSends<S>) {
+  if constexpr (fabric::ReceivesSendCompletions<S>) {
     for (const Ended& end : ended) sink.sent(end.token, end.how);
   }
   return static_cast<unsigned>(ended.size());

@@ -12,12 +12,12 @@
 
 /// The designs of the study where adapters write to peers' memory: what the papers built.
 ///
-/// **Sleeping.** A put ends in memory and wakes nobody; the papers' processes polled for ever. Here
-/// a process polls for some milliseconds after something has come, and then sleeps for one at most
-/// between looks. Words of the provider itself (a connection that ends) wake it at once.
+/// **Sleeping.** A write to memory wakes no process; the papers' processes polled for ever. Here a process
+/// polls for some milliseconds after something has come, and then sleeps for at most one between polls.
+/// Events of the provider itself (a connection that ends) wake it at once.
 ///
 /// **Around the channel.** Stacks that move long messages themselves (FULMAR_STACK=ch3) find the
-/// provider's own fetches and puts here, too; tokens tell whose order has ended.
+/// provider's own RDMA here, too; tokens identify the operation that has ended.
 namespace fulmar::study {
 
 namespace detail {
@@ -31,13 +31,13 @@ struct Beneath {
   }
   void sent(std::uint64_t token, fabric::Sent how) {
     if (fabric::is_channel_token(token)) return channel.order_ended(token, how);
-    if constexpr (fabric::LearnsOfSends<S>) sink.sent(token, how);
+    if constexpr (fabric::ReceivesSendCompletions<S>) sink.sent(token, how);
   }
 };
 }  // namespace detail
 
 /// Thread rule: the lock of the engine.
-template <fabric::PutsForPolling P>
+template <fabric::WritesUnsignaled P>
 class RemoteDesignChannel : public DesignCore<RemotePipeMemory<P>> {
   using Core = DesignCore<RemotePipeMemory<P>>;
 
@@ -73,8 +73,8 @@ class RemoteDesignChannel : public DesignCore<RemotePipeMemory<P>> {
   /// Pieces of memory that are open for pipes.
   [[nodiscard]] unsigned open_pieces() const noexcept { return this->ground().open_pieces(); }
 
-  /// What it wrote last was in its pipe when the provider knew: a look that finds nothing is behind
-  /// it.
+  /// What the peer wrote last was in its pipe when the provider reported its end: a poll that finds nothing
+  /// is later than that.
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept {
     return was_quiet_ && provider_.gone(peer);
   }
@@ -85,8 +85,8 @@ class RemoteDesignChannel : public DesignCore<RemotePipeMemory<P>> {
     if (!this->ground().has_pipes()) return true;
     const auto now = static_cast<std::int64_t>(base::now_ns());
     if (quiet_since_ns_ < 0) quiet_since_ns_ = now;
-    // A sleep of no time, and none that is refused: who waits counts its sleeps, and says since
-    // when it waits for so many.
+    // A sleep of zero length rather than a refusal: a waiting call counts its sleeps to report how long it
+    // has waited.
     wake_ns_ = now - quiet_since_ns_ < polling_ns ? now : now + longest_sleep_ns;
     return true;
   }
@@ -112,8 +112,8 @@ class RemoteDesignChannel : public DesignCore<RemotePipeMemory<P>> {
   }
 
   P& provider_;
-  bool was_quiet_ = false;            ///< the last look found nothing
-  std::int64_t quiet_since_ns_ = -1;  ///< when a sleep was first thought of since something came
+  bool was_quiet_ = false;            ///< the last poll found nothing
+  std::int64_t quiet_since_ns_ = -1;  ///< first `arm` since something came
   std::int64_t wake_ns_ = -1;
 };
 

@@ -39,7 +39,7 @@ class CachedLender final : public Lender {
 /// A design over a network whose adapter writes to peers' memory: packets are written into pipes,
 /// and nothing but the cards of those goes as packets of the network. Everything else is the
 /// network's: its address, its remote memory, how it ends.
-template <fabric::PutsForPolling P>
+template <fabric::WritesUnsignaled P>
 class RemoteDesign final : public DesignNetwork {
  public:
   /// `network` outlives this.

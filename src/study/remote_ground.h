@@ -21,14 +21,14 @@
 
 /// The ground of the designs where adapters write to peers' memory.
 ///
-/// Two processes that want to talk send each other a card with the place of a pipe, as an ordinary
-/// packet of the provider, which makes the connection on the way; nothing else travels so. Who gets
-/// a card from somebody new opens a pipe for him and answers with its own. Memory is opened for
-/// peers that are talked to alone, and so much for each that a job of hundreds of ranks fits into
+/// Two processes that communicate send each other the address of a pipe (wire::PipeCard), as an ordinary
+/// packet of the provider, which also makes the connection; nothing else is sent so. A process that gets
+/// the first card of a peer opens a pipe for it and answers with its own. Memory is registered only for
+/// peers with traffic, and so much for each that a job of hundreds of ranks fits into
 /// what hosts allow to be locked.
 namespace fulmar::study {
 
-template <fabric::PutsForPolling P>
+template <fabric::WritesUnsignaled P>
 class RemotePipeMemory {
  public:
   using Lane = PutLane<P>;
@@ -53,7 +53,7 @@ class RemotePipeMemory {
   [[nodiscard]] std::uint64_t ring_bytes() const noexcept { return pipe_ring_bytes; }
   void plan(const DesignPlan& plan) noexcept { plan_ = plan; }
 
-  /// A pipe that cannot be opened makes the peer lost: its memory is there, but nobody is told.
+  /// A pipe that cannot be opened makes the peer lost: its memory exists, but is not announced.
   [[nodiscard]] Opened open(std::uint32_t peer) {
     peers_[peer] = std::make_unique<Peer>(provider_, peer);
     const base::Error error = peers_[peer]->pipe.open(pipe_ring_bytes);

@@ -17,20 +17,19 @@
 #include "study/lane.h"
 #include "wire/study/pipe.h"
 
-/// Pipes in memory that adapters write to (fabric::PutsForPolling).
+/// Pipes in memory that adapters write to (fabric::WritesUnsignaled).
 ///
 /// Each side of a pair has a pipe that the other writes to, open to peers, and an image of the pipe
-/// at the other side, open to nobody, from which the adapter writes. What is written is a put from
-/// the image to the same place in the pipe: nothing is copied besides, and nobody is told of its
-/// end. The image may be used again when the peer has shown, by the pipe that leads back, that it
+/// at the other side, registered for local use, from which the adapter writes. Data are written from
+/// the image to the same place in the pipe: there is no other copy, and no completion is reported. The image may be used again when the peer has shown, by the pipe that leads back, that it
 /// took what was there. Words of control are different: they change while the write of the last
 /// value may still wait. They are short enough for the provider to copy.
 ///
-/// Where the pipe at the other side lies is its word (wire::PipeInfo). Whatever it says, its own
-/// adapter lets nobody write but where it has opened memory.
+/// The address of the pipe at the other side comes from the peer (wire::PipeCard) and is not trusted: its
+/// adapter allows writes only to memory that the peer has registered.
 namespace fulmar::study {
 
-template <fabric::PutsForPolling P>
+template <fabric::WritesUnsignaled P>
 class RemotePipe {
  public:
   RemotePipe(P& provider, std::uint32_t peer) noexcept : provider_(provider), peer_(peer) {}
@@ -107,7 +106,7 @@ class RemotePipe {
         write.bytes <= sizeof write.copy ? std::span<const std::byte>(write.copy).first(write.bytes)
                                          : std::span<const std::byte>(image(write.at), write.bytes);
     const fabric::RemoteAddress to{theirs_->address + write.at, theirs_->key};
-    return provider_.put_quietly(peer_, from, image_->lkey, to) == fabric::Post::done;
+    return provider_.rdma_write_unsignaled(peer_, from, image_->lkey, to) == fabric::Post::done;
   }
 
   P& provider_;
@@ -121,7 +120,7 @@ class RemotePipe {
 };
 
 /// A lane into the pipe of one peer.
-template <fabric::PutsForPolling P>
+template <fabric::WritesUnsignaled P>
 class PutLane {
  public:
   static constexpr bool bottom_word = true;

@@ -10,7 +10,7 @@ namespace fulmar::study {
 
 base::Result<std::unique_ptr<DesignNetwork>> design_over(std::unique_ptr<fabric::Verbs> verbs,
                                                          const DesignPlan& plan) {
-  if (!verbs->puts_in_order()) {
+  if (!verbs->writes_in_order()) {
     return base::failure(base::ErrorClass::other,
                          "FULMAR_CHANNEL, FULMAR_STACK: the designs poll memory for what the "
                          "network verbs writes there, and this adapter may write its bytes in any "

@@ -185,12 +185,12 @@ TEST_F(TwoHosts, Silence_counts_from_when_there_was_something_to_answer) {
   EXPECT_TRUE(fails_after(after_ms));
   EXPECT_FALSE(fails_after(after_ms - 1));
 
-  const tcp::Look silent_elsewhere{begin + 1, false, begin - after_ms * ms};
+  const tcp::ProbeTime silent_elsewhere{begin + 1, false, begin - after_ms * ms};
   std::uint64_t from = begin;
   EXPECT_TRUE(tcp::check_answers(sends.get(), after_ms, silent_elsewhere, from).failed());
 }
 
-/// What the program had sent before it computed was answered meanwhile, and nobody has looked.
+/// What the program had sent before it computed was answered meanwhile, without a check.
 TEST_F(TwoHosts, Silence_is_not_as_old_as_what_was_answered_while_the_program_computed) {
   const Pair pair = connect_promptly();
   const base::UniqueFd sends(pair.sends);
@@ -206,8 +206,8 @@ TEST_F(TwoHosts, Silence_is_not_as_old_as_what_was_answered_while_the_program_co
   const std::uint64_t now_ns = base::now_ns();
   for (const bool is_late : {false, true}) {
     std::uint64_t since = sent_ns - computed_ms * 1'000'000;
-    const tcp::Look look{now_ns, is_late};
-    EXPECT_EQ(tcp::check_answers(sends.get(), after_ms, look, since).failed(), !is_late);
+    const tcp::ProbeTime time{now_ns, is_late};
+    EXPECT_EQ(tcp::check_answers(sends.get(), after_ms, time, since).failed(), !is_late);
   }
 }
 

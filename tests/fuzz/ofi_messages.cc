@@ -15,7 +15,7 @@ namespace fulmar::fuzz {
 namespace {
 
 using fabric::ofi::Event;
-using fabric::ofi::Taken;
+using fabric::ofi::PostResult;
 using fabric::ofi::Ticket;
 
 constexpr std::uint32_t ranks = 4;
@@ -47,40 +47,40 @@ class InputEndpoint final : public fabric::ofi::Endpoint {
   [[nodiscard]] base::Result<void*> enlist(std::span<std::byte>) override {
     return static_cast<void*>(nullptr);
   }
-  Taken inject(std::uint64_t, std::span<const std::byte>) override { return Taken::yes; }
-  Taken send(std::uint64_t, std::span<const iovec>, void*, Ticket& ticket) override {
+  PostResult inject(std::uint64_t, std::span<const std::byte>) override { return PostResult::yes; }
+  PostResult send(std::uint64_t, std::span<const iovec>, void*, Ticket& ticket) override {
     sent_.push_back(&ticket);
-    return Taken::yes;
+    return PostResult::yes;
   }
-  Taken receive(std::span<std::byte>, void*, Ticket& ticket) override {
+  PostResult receive(std::span<std::byte>, void*, Ticket& ticket) override {
     posted_.push_back(&ticket);
-    return Taken::yes;
+    return PostResult::yes;
   }
   [[nodiscard]] base::Result<fabric::MemoryRegion> open_memory(std::span<std::byte>,
                                                                fabric::Access) override {
     return fabric::MemoryRegion{1, 1, 1};
   }
   void close_memory(const fabric::MemoryRegion&) override {}
-  Taken fetch(std::uint64_t, std::span<std::byte>, std::uint32_t, const fabric::RemoteAddress&,
-              Ticket& ticket) override {
+  PostResult rdma_read(std::uint64_t, std::span<std::byte>, std::uint32_t,
+                       const fabric::RemoteAddress&, Ticket& ticket) override {
     sent_.push_back(&ticket);
-    return Taken::yes;
+    return PostResult::yes;
   }
-  Taken put(std::uint64_t, std::span<const std::byte>, std::uint32_t, const fabric::RemoteAddress&,
-            Ticket& ticket) override {
+  PostResult rdma_write(std::uint64_t, std::span<const std::byte>, std::uint32_t,
+                        const fabric::RemoteAddress&, Ticket& ticket) override {
     sent_.push_back(&ticket);
-    return Taken::yes;
+    return PostResult::yes;
   }
-  Taken change(std::uint64_t, std::span<std::byte>, const fabric::ofi::ChangeOrder&,
-               Ticket& ticket) override {
+  PostResult atomic(std::uint64_t, std::span<std::byte>, const fabric::ofi::AtomicOperation&,
+                    Ticket& ticket) override {
     sent_.push_back(&ticket);
-    return Taken::yes;
+    return PostResult::yes;
   }
   std::size_t read(std::span<Event> events) override {
     events[0] = {};
     if (!sent_.empty()) {
       events[0].ticket = sent_.front();
-      const bool fails = sent_.front()->use == Ticket::Use::order && ++orders_ % 32 == 0;
+      const bool fails = sent_.front()->use == Ticket::Use::order && ++operations_ % 32 == 0;
       if (fails) events[0].kind = Event::Kind::failed;
       sent_.pop_front();
       return 1;
@@ -105,19 +105,20 @@ class InputEndpoint final : public fabric::ofi::Endpoint {
   std::vector<std::byte> current_;
   std::deque<Ticket*> sent_;
   std::deque<Ticket*> posted_;
-  unsigned orders_ = 0;
+  unsigned operations_ = 0;
 };
 
 /// Gives orders to all ranks, of which no more end than were given.
-struct Orders {
+struct PendingOperations {
   std::vector<std::byte> memory = std::vector<std::byte>(8);
   std::uint64_t given = 0;
   std::uint64_t ended = 0;
 
   void give(fabric::ofi::Messages& messages, unsigned look) {
     const std::uint32_t rank = 1 + look % (ranks - 1);
-    const fabric::Post answer = look % 2 == 0 ? messages.fetch(rank, memory, 1, {look, look}, given)
-                                              : messages.put(rank, memory, 1, {look, look}, given);
+    const fabric::Post answer = look % 2 == 0
+                                    ? messages.rdma_read(rank, memory, 1, {look, look}, given)
+                                    : messages.rdma_write(rank, memory, 1, {look, look}, given);
     if (answer == fabric::Post::done) ++given;
   }
   void note_ends(fabric::ofi::Messages& messages) {
@@ -182,7 +183,7 @@ void ofi_messages(std::span<const std::uint8_t> input) {
   while (input.size() > 7) feed.input.push_back(next_message(input, hash.value()));
   unsigned looks = 0;
   std::uint64_t sum = 0;
-  Orders orders;
+  PendingOperations orders;
   while (!feed.input.empty() && ++looks < 10'000) {
     messages.begin();
     for (fabric::ofi::Arrival arrival; messages.next(arrival);) {

@@ -23,7 +23,7 @@ namespace fulmar::fuzz {
 namespace {
 
 using fabric::verbs::Completion;
-using fabric::verbs::Taken;
+using fabric::verbs::PostResult;
 
 constexpr std::uint32_t queue_number = 9;
 
@@ -40,21 +40,22 @@ class SinkQueue final : public fabric::verbs::Queue {
     cookie_ = own.cookie;
     return {};
   }
-  Taken send(const fabric::verbs::SendOrder& order) override {
-    if (order.is_told) sent_.push_back(order.id);
-    return Taken::yes;
+  PostResult send(const fabric::verbs::SendWorkRequest& order) override {
+    if (order.is_signaled) sent_.push_back(order.id);
+    return PostResult::yes;
   }
-  Taken fetch(std::span<std::byte>, const fabric::verbs::RemoteOrder& order) override {
+  PostResult rdma_read(std::span<std::byte>, const fabric::verbs::RdmaWorkRequest& order) override {
     sent_.push_back(order.id);
-    return Taken::yes;
+    return PostResult::yes;
   }
-  Taken put(std::span<const std::byte>, const fabric::verbs::PutOrder& order) override {
-    if (order.is_told) sent_.push_back(order.id);
-    return Taken::yes;
+  PostResult rdma_write(std::span<const std::byte>,
+                        const fabric::verbs::WriteWorkRequest& order) override {
+    if (order.is_signaled) sent_.push_back(order.id);
+    return PostResult::yes;
   }
-  Taken change(std::span<std::byte>, const fabric::verbs::ChangeOrder& order) override {
+  PostResult atomic(std::span<std::byte>, const fabric::verbs::AtomicWorkRequest& order) override {
     sent_.push_back(order.id);
-    return Taken::yes;
+    return PostResult::yes;
   }
   [[nodiscard]] std::string last_error() const override { return {}; }
 
@@ -71,9 +72,9 @@ class InputAdapter final : public fabric::verbs::Adapter {
     traits_.gid[15] = std::byte{1};
     traits_.receive_depth = 4;
     traits_.completion_depth = 200;
-    traits_.longest_order = fabric::verbs::max_remote_bytes;
-    traits_.changes = true;
-    traits_.puts_in_order = traits_.places_in_order = true;
+    traits_.max_rdma_bytes = fabric::verbs::max_remote_bytes;
+    traits_.atomics = true;
+    traits_.writes_in_order = traits_.places_in_order = true;
   }
   /// A packet, what comes with a put that tells of itself, or what is written into a slot of the
   /// ring that was lent, or into the first gate.
@@ -100,9 +101,10 @@ class InputAdapter final : public fabric::verbs::Adapter {
   [[nodiscard]] base::Result<std::unique_ptr<fabric::verbs::Queue>> open_queue() override {
     return std::unique_ptr<fabric::verbs::Queue>(std::make_unique<SinkQueue>(sent_, cookie));
   }
-  std::size_t receive(std::span<const fabric::verbs::ReceiveOrder> orders, std::uint32_t) override {
-    posted_.insert(posted_.end(), orders.begin(), orders.end());
-    return orders.size();
+  std::size_t receive(std::span<const fabric::verbs::ReceiveWorkRequest> requests,
+                      std::uint32_t) override {
+    posted_.insert(posted_.end(), requests.begin(), requests.end());
+    return requests.size();
   }
   std::size_t read(std::span<Completion> completions) override {
     completions[0] = {};
@@ -123,7 +125,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
     if (!message.bytes.empty() && !message.word) {
       std::memcpy(posted_.front().memory.data(), message.bytes.data(), message.bytes.size());
     }
-    completions[0].kind = message.word ? Completion::Kind::told : Completion::Kind::came;
+    completions[0].kind = message.word ? Completion::Kind::immediate : Completion::Kind::received;
     completions[0].id = posted_.front().id;
     // Of a put as many as the peer likes, wherever they went.
     completions[0].bytes = message.word ? std::size_t{1} << 30 : message.bytes.size();
@@ -134,8 +136,8 @@ class InputAdapter final : public fabric::verbs::Adapter {
   [[nodiscard]] std::string text_of(int) const override { return {}; }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
   void arm() override {}
-  [[nodiscard]] int happening_descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool next_happening(fabric::verbs::Event&) override { return false; }
+  [[nodiscard]] int event_descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool next_event(fabric::verbs::Event&) override { return false; }
 
  private:
   /// The last byte where a slot or word ends, if there is such memory.
@@ -152,7 +154,7 @@ class InputAdapter final : public fabric::verbs::Adapter {
 
   fabric::verbs::Traits traits_;
   std::deque<std::uint64_t> sent_;
-  std::deque<fabric::verbs::ReceiveOrder> posted_;
+  std::deque<fabric::verbs::ReceiveWorkRequest> posted_;
   std::span<std::byte> ring_;
   std::span<std::byte> gates_;
 };
@@ -175,7 +177,7 @@ class OneSocket final : public fabric::verbs::OobConnector {
   base::UniqueFd socket_;
 };
 
-wire::VerbsConnectionInfo card() {
+wire::VerbsConnectionInfo info() {
   wire::VerbsConnectionInfo made;
   made.from = {7, 1};
   made.queue = 3;
@@ -187,12 +189,12 @@ wire::VerbsConnectionInfo card() {
 }
 
 /// Fetches and puts: how many were posted, and have ended.
-struct Orders {
+struct PendingRdma {
   std::uint64_t posted = 0;
   std::uint64_t ended = 0;
 };
 
-void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders) {
+void look(fabric::verbs::Messages& messages, std::uint64_t& sum, PendingRdma& pending_rdma) {
   messages.begin();
   for (fabric::verbs::Arrival arrival; messages.next(arrival);) {
     if (arrival.peer != 1 || arrival.body.size() != arrival.envelope.length) std::abort();
@@ -201,34 +203,34 @@ void look(fabric::verbs::Messages& messages, std::uint64_t& sum, Orders& orders)
     sum += arrival.word;
     for (const std::byte byte : arrival.body) sum += std::to_integer<std::uint8_t>(byte);
   }
-  for (fabric::verbs::EndedSend ended; messages.next_ended(ended); ++orders.ended) {
-    if (ended.token >= orders.posted) std::abort();
+  for (fabric::verbs::EndedSend ended; messages.next_ended(ended); ++pending_rdma.ended) {
+    if (ended.token >= pending_rdma.posted) std::abort();
   }
   messages.finish();
 }
 
-void order(fabric::verbs::Messages& messages, std::uint8_t which, Orders& orders) {
+void order(fabric::verbs::Messages& messages, std::uint8_t which, PendingRdma& pending_rdma) {
   static std::array<std::byte, 8> memory;
   const fabric::RemoteAddress place{4096, 1};
-  const std::uint64_t token = orders.posted;
+  const std::uint64_t token = pending_rdma.posted;
   fabric::Post answer = fabric::Post::again;
   switch (which % 5) {
     case 0:
-      answer = messages.fetch(1, memory, 1, place, token);
+      answer = messages.rdma_read(1, memory, 1, place, token);
       break;
     case 1:
-      answer = messages.put(1, memory, 1, place, token);
+      answer = messages.rdma_write(1, memory, 1, place, token);
       break;
     case 2:
-      answer = messages.put_and_tell(1, memory, 1, place, 3, token);
+      answer = messages.rdma_write_with_immediate(1, memory, 1, place, 3, token);
       break;
     case 3:
-      answer = messages.change(1, memory, {{1, place, 0}}, token);
+      answer = messages.atomic(1, memory, {{1, place, 0}}, token);
       break;
     default:
-      (void)messages.put_quietly(1, memory, 1, place);  // nobody hears of its end
+      (void)messages.rdma_write_unsignaled(1, memory, 1, place);  // nobody hears of its end
   }
-  if (answer == fabric::Post::done) ++orders.posted;
+  if (answer == fabric::Post::done) ++pending_rdma.posted;
 }
 
 std::vector<std::byte> bytes_of(const void* from, std::size_t count) {
@@ -330,19 +332,19 @@ void verbs_messages(std::span<const std::uint8_t> input) {
   fabric::verbs::Messages& messages = *opened.value();
   std::uint64_t sum = 0;
   // A card that is right or nearly right, and what follows it.
-  auto greeting = wire::encode_verbs_card(card());
+  auto exchange = wire::encode_verbs_card(info());
   const bool honest = input[0] % 8 != 0;
-  if (!honest) greeting[input[1] % greeting.size()] ^= static_cast<std::byte>(input[2]);
-  (void)::send(mine.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL);
+  if (!honest) exchange[input[1] % exchange.size()] ^= static_cast<std::byte>(input[2]);
+  (void)::send(mine.get(), exchange.data(), exchange.size(), MSG_NOSIGNAL);
   const auto ready = wire::verbs_ready();
   const void* const word = honest ? static_cast<const void*>(ready.data()) : input.data();
   (void)::send(mine.get(), word, ready.size(), MSG_NOSIGNAL);
-  Orders orders;
-  for (unsigned i = 0; i < 130; ++i) look(messages, sum, orders);
+  PendingRdma pending_rdma;
+  for (unsigned i = 0; i < 130; ++i) look(messages, sum, pending_rdma);
   if (honest && !messages.alive(1)) std::abort();
   const bool borrows = honest && input[0] % 2 == 1;
   std::uint32_t sequence = borrows ? borrow_ring(feed) : 0;
-  for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) look(messages, sum, orders);
+  for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) look(messages, sum, pending_rdma);
   if (borrows && (!messages.alive(1) || messages.counters().gates_turned != 1)) std::abort();
   input = input.subspan(3);
   for (; input.size() > 6; ++sequence) {
@@ -350,17 +352,17 @@ void verbs_messages(std::span<const std::uint8_t> input) {
     if (feed.input.back().where == Where::gate) --sequence;
   }
   for (unsigned i = 0; i < 10'000 && !feed.input.empty(); ++i) {
-    look(messages, sum, orders);
+    look(messages, sum, pending_rdma);
     if (input.size() > 2 && input[0] % 2 == 0) {
       (void)messages.post(1, {wire::PacketKind::eager, 0, 0, 0, 0}, {});
     }
-    if (input.size() > 2) order(messages, input[1], orders);
+    if (input.size() > 2) order(messages, input[1], pending_rdma);
     if (input.size() > 2 && i == input[2]) feed.fails_next = true;
   }
   if (!feed.input.empty()) std::abort();
   messages.end();
-  look(messages, sum, orders);
-  if (orders.ended != orders.posted) std::abort();
+  look(messages, sum, pending_rdma);
+  if (pending_rdma.ended != pending_rdma.posted) std::abort();
   if (sum == UINT64_MAX) std::abort();  // so that it is computed
 }
 

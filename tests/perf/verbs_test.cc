@@ -16,7 +16,7 @@
 #include "provider/verbs_net.h"
 
 /// What a short packet costs in the provider for verbs once a ring is lent, with an adapter that
-/// does next to nothing. A receive is the look that finds the packet. The limits leave a few
+/// does next to nothing. A receive is the poll that finds the packet. The limits leave a few
 /// instructions for another compiler; a change that needs more must say why here.
 namespace fulmar::perf {
 namespace {
@@ -38,9 +38,9 @@ class DirectAdapter final : public verbs::Adapter {
     traits_.gid[15] = std::byte{1};
     traits_.receive_depth = 64;
     traits_.completion_depth = 1024;
-    traits_.reads = 1;
-    traits_.longest_order = verbs::max_remote_bytes;
-    traits_.puts_in_order = traits_.places_in_order = true;
+    traits_.max_reads = 1;
+    traits_.max_rdma_bytes = verbs::max_remote_bytes;
+    traits_.writes_in_order = traits_.places_in_order = true;
   }
   [[nodiscard]] const verbs::Traits& traits() const noexcept override { return traits_; }
   [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte>, Access) override {
@@ -48,9 +48,9 @@ class DirectAdapter final : public verbs::Adapter {
   }
   std::size_t close_memory(std::uint64_t) override { return 0; }
   [[nodiscard]] base::Result<std::unique_ptr<verbs::Queue>> open_queue() override;
-  std::size_t receive(std::span<const verbs::ReceiveOrder> orders, std::uint32_t) override {
-    buffers_.insert(buffers_.end(), orders.begin(), orders.end());
-    return orders.size();
+  std::size_t receive(std::span<const verbs::ReceiveWorkRequest> requests, std::uint32_t) override {
+    buffers_.insert(buffers_.end(), requests.begin(), requests.end());
+    return requests.size();
   }
   std::size_t read(std::span<verbs::Completion> completions) override {
     std::size_t count = 0;
@@ -63,15 +63,15 @@ class DirectAdapter final : public verbs::Adapter {
   [[nodiscard]] std::string text_of(int) const override { return {}; }
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
   void arm() override {}
-  [[nodiscard]] int happening_descriptor() const noexcept override { return -1; }
-  [[nodiscard]] bool next_happening(verbs::Event&) override { return false; }
+  [[nodiscard]] int event_descriptor() const noexcept override { return -1; }
+  [[nodiscard]] bool next_event(verbs::Event&) override { return false; }
 
   void take_message(std::span<const std::byte> message, std::uint32_t queue) {
     if (buffers_.empty()) std::abort();
-    const verbs::ReceiveOrder buffer = buffers_.front();
+    const verbs::ReceiveWorkRequest buffer = buffers_.front();
     buffers_.pop_front();
     std::memcpy(buffer.memory.data(), message.data(), message.size());
-    done_.push_back({verbs::Completion::Kind::came, buffer.id, queue, message.size(), 0, 0});
+    done_.push_back({verbs::Completion::Kind::received, buffer.id, queue, message.size(), 0, 0});
   }
   void tell_sent(std::uint64_t id, std::uint32_t queue) {
     done_.push_back({verbs::Completion::Kind::sent, id, queue, 0, 0, 0});
@@ -80,7 +80,7 @@ class DirectAdapter final : public verbs::Adapter {
  private:
   Wires& wires_;
   verbs::Traits traits_;
-  std::deque<verbs::ReceiveOrder> buffers_;
+  std::deque<verbs::ReceiveWorkRequest> buffers_;
   std::deque<verbs::Completion> done_;
 };
 
@@ -94,22 +94,27 @@ class DirectQueue final : public verbs::Queue {
   [[nodiscard]] std::size_t inline_bytes() const noexcept override { return 220; }
   [[nodiscard]] std::size_t depth() const noexcept override { return 128; }
   [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo&,
-                                    const wire::VerbsConnectionInfo& card) override {
-    peer_ = card.queue;
+                                    const wire::VerbsConnectionInfo& info) override {
+    peer_ = info.queue;
     return {};
   }
-  verbs::Taken send(const verbs::SendOrder& order) override {
-    wires_.at(peer_)->adapter_.take_message(order.message, peer_);
-    if (order.is_told) adapter_.tell_sent(order.id, number_);
-    return verbs::Taken::yes;
+  verbs::PostResult send(const verbs::SendWorkRequest& work) override {
+    wires_.at(peer_)->adapter_.take_message(work.message, peer_);
+    if (work.is_signaled) adapter_.tell_sent(work.id, number_);
+    return verbs::PostResult::yes;
   }
-  verbs::Taken put(std::span<const std::byte> from, const verbs::PutOrder& order) override {
-    std::memcpy(reinterpret_cast<void*>(order.place.address), from.data(), from.size());
-    if (order.is_told) adapter_.tell_sent(order.id, number_);
-    return verbs::Taken::yes;
+  verbs::PostResult rdma_write(std::span<const std::byte> from,
+                               const verbs::WriteWorkRequest& work) override {
+    std::memcpy(reinterpret_cast<void*>(work.place.address), from.data(), from.size());
+    if (work.is_signaled) adapter_.tell_sent(work.id, number_);
+    return verbs::PostResult::yes;
   }
-  verbs::Taken fetch(std::span<std::byte>, const verbs::RemoteOrder&) override { std::abort(); }
-  verbs::Taken change(std::span<std::byte>, const verbs::ChangeOrder&) override { std::abort(); }
+  verbs::PostResult rdma_read(std::span<std::byte>, const verbs::RdmaWorkRequest&) override {
+    std::abort();
+  }
+  verbs::PostResult atomic(std::span<std::byte>, const verbs::AtomicWorkRequest&) override {
+    std::abort();
+  }
   [[nodiscard]] std::string last_error() const override { return {}; }
 
  private:
@@ -155,7 +160,7 @@ struct Pair {
 
 constexpr unsigned repeats = 64;
 
-/// Messages there and back. Each time the one who waits looks in vain, as often as it is told.
+/// Messages there and back. Each time the waiting side polls in vain a given number of times.
 void ping_pong(void* argument) {
   const unsigned in_vain = *static_cast<const unsigned*>(argument);
   Pair pair;
@@ -171,7 +176,7 @@ void ping_pong(void* argument) {
   if (pair.sinks[1].packets - before != repeats / 2) std::abort();
 }
 
-/// Messages there; the receiver looks later.
+/// Messages one way; the receiver polls later.
 void sends(void*) {
   Pair pair;
   count_steps_marker();

@@ -91,10 +91,10 @@ struct Mixed {
     RailOwner::lost(ranks[0].seats[rail], 1,
                     base::failure(base::ErrorClass::other, "the test ends this rail"));
   }
-  [[nodiscard]] auto figures() const { return ranks[0].bundle->pairs().figures_of(1); }
+  [[nodiscard]] auto stats() const { return ranks[0].bundle->pairs().stats_of(1); }
   [[nodiscard]] bool both_have_sent() const {
-    const auto ways = figures();
-    return ways.size() == 2 && ways[0].sent_bytes > 0 && ways[1].sent_bytes > 0;
+    const auto paths = stats();
+    return paths.size() == 2 && paths[0].sent_bytes > 0 && paths[1].sent_bytes > 0;
   }
   /// libfabric takes some time to connect, in which tcp carries as much as it can.
   void carry_until_both_have_sent() {
@@ -144,14 +144,13 @@ TEST_F(BundleOfi, Either_may_end_in_mid_message) {
     two.carry(30'000'000, [&](unsigned polls) {
       if (polls == 2) two.kill(rail);
     });
-    for (unsigned i = 0; i < 100'000 && two.ranks[1].bundle->pairs().figures_of(0)[rail].is_up;
-         ++i) {
+    for (unsigned i = 0; i < 100'000 && two.ranks[1].bundle->pairs().stats_of(0)[rail].is_up; ++i) {
       two.poll();
     }
     for (const auto& rank : two.ranks) {
       const std::uint32_t peer = &rank == &two.ranks[0] ? 1 : 0;
-      EXPECT_FALSE(rank.bundle->pairs().figures_of(peer)[rail].is_up);
-      EXPECT_TRUE(rank.bundle->pairs().figures_of(peer)[1 - rail].is_up);
+      EXPECT_FALSE(rank.bundle->pairs().stats_of(peer)[rail].is_up);
+      EXPECT_TRUE(rank.bundle->pairs().stats_of(peer)[1 - rail].is_up);
     }
   }
 }

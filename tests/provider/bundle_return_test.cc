@@ -152,7 +152,7 @@ TEST(BundleTcpReturn, Rail_that_was_given_up_is_connected_again) {
       const std::size_t rail = failures % 2;
       town.ranks[who]->rails[rail]->drop(1 - who);
       const auto is_up = [&](std::uint32_t rank) {
-        return town[rank].pairs().figures_of(1 - rank)[rail].is_up;
+        return town[rank].pairs().stats_of(1 - rank)[rail].is_up;
       };
       for (const std::uint32_t from : {0U, 1U}) ASSERT_TRUE(town.send_at_last(from, 1 - from, tag));
       ++tag;

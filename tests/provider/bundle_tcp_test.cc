@@ -179,9 +179,9 @@ TEST(BundleTcp, Long_messages_go_over_all_rails) {
   TwoBundles two(3);
   auto messages = two_messages();
   two.carry(messages, [](unsigned) {});
-  const auto figures = two.pairs(0).figures_of(1);
-  ASSERT_EQ(figures.size(), 3U);
-  for (const auto& way : figures) EXPECT_GT(way.sent_bytes, 500'000U) << way.label;
+  const auto stats = two.pairs(0).stats_of(1);
+  ASSERT_EQ(stats.size(), 3U);
+  for (const auto& path : stats) EXPECT_GT(path.sent_bytes, 500'000U) << path.label;
   EXPECT_EQ(two.sinks[1].parts, 0U);
 }
 
@@ -194,9 +194,9 @@ TEST(BundleTcp, Rail_killed_in_mid_message) {
       two.carry(messages, [&](unsigned i) {
         if (i == when) two.cut(rail);
       });
-      for (unsigned i = 0; i < patience && two.pairs(0).figures_of(1)[rail].is_up; ++i) two.poll();
-      EXPECT_FALSE(two.pairs(0).figures_of(1)[rail].is_up);
-      EXPECT_TRUE(two.pairs(0).figures_of(1)[1 - rail].is_up);
+      for (unsigned i = 0; i < patience && two.pairs(0).stats_of(1)[rail].is_up; ++i) two.poll();
+      EXPECT_FALSE(two.pairs(0).stats_of(1)[rail].is_up);
+      EXPECT_TRUE(two.pairs(0).stats_of(1)[1 - rail].is_up);
     }
   }
 }

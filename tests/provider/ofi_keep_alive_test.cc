@@ -46,7 +46,7 @@ struct Listener {
 Sign sign_of(KeepAlive& line, std::span<const std::byte> address, Hold hold = Hold::yes) {
   Sign sign = Sign::unknown;
   for (std::int64_t second = 1; second < 5 && sign == Sign::unknown; ++second) {
-    sign = line.look(address, second * 1'000'000'000, hold);
+    sign = line.step(address, second * 1'000'000'000, hold);
   }
   return sign;
 }
@@ -54,22 +54,22 @@ Sign sign_of(KeepAlive& line, std::span<const std::byte> address, Hold hold = Ho
 TEST(KeepAlive, Tells_whether_somebody_listens) {
   Listener listener;
   KeepAlive line;
-  EXPECT_EQ(sign_of(line, bytes_of(listener.address)), Sign::living);
+  EXPECT_EQ(sign_of(line, bytes_of(listener.address)), Sign::alive);
   EXPECT_TRUE(line.holds_descriptor());
   listener.socket.reset();
-  EXPECT_EQ(sign_of(line, bytes_of(listener.address)), Sign::nobody);
+  EXPECT_EQ(sign_of(line, bytes_of(listener.address)), Sign::refused);
 }
 
 TEST(KeepAlive, One_that_is_not_held_asks_each_time) {
   Listener listener;
   KeepAlive line;
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(sign_of(line, bytes_of(listener.address), Hold::no), Sign::living);
+    EXPECT_EQ(sign_of(line, bytes_of(listener.address), Hold::no), Sign::alive);
     EXPECT_FALSE(line.holds_descriptor());
     EXPECT_TRUE(listener.accept().valid());
   }
   listener.socket.reset();
-  EXPECT_EQ(sign_of(line, bytes_of(listener.address), Hold::no), Sign::nobody);
+  EXPECT_EQ(sign_of(line, bytes_of(listener.address), Hold::no), Sign::refused);
 }
 
 /// Who is stopped accepts nothing; its kernel answers.
@@ -77,7 +77,7 @@ TEST(KeepAlive, One_connection_is_enough_however_often_it_is_looked_at) {
   Listener listener;
   KeepAlive line;
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_EQ(sign_of(line, bytes_of(listener.address)), Sign::living) << i;
+    ASSERT_EQ(sign_of(line, bytes_of(listener.address)), Sign::alive) << i;
   }
   EXPECT_TRUE(listener.accept().valid());
   pollfd more{listener.socket.get(), POLLIN, 0};
@@ -88,7 +88,7 @@ TEST(KeepAlive, Connection_that_the_peer_closes_is_made_again) {
   Listener listener;
   KeepAlive line;
   for (int i = 0; i < 3; ++i) {
-    ASSERT_EQ(sign_of(line, bytes_of(listener.address)), Sign::living) << i;
+    ASSERT_EQ(sign_of(line, bytes_of(listener.address)), Sign::alive) << i;
     ASSERT_TRUE(listener.accept().valid()) << i;  // and closed
   }
 }
@@ -98,8 +98,8 @@ TEST(KeepAlive, A_single_refusal_is_no_death) {
   Listener listener;
   const auto address = listener.address;
   listener.socket.reset();
-  EXPECT_EQ(line.look(bytes_of(address), 1, Hold::yes), Sign::unknown);
-  EXPECT_EQ(line.look(bytes_of(address), 2, Hold::yes), Sign::nobody);
+  EXPECT_EQ(line.step(bytes_of(address), 1, Hold::yes), Sign::unknown);
+  EXPECT_EQ(line.step(bytes_of(address), 2, Hold::yes), Sign::refused);
 }
 
 TEST(KeepAlive, Of_other_addresses_it_knows_nothing) {
@@ -123,18 +123,18 @@ TEST(KeepAlive, Silence_counts_only_of_hosts_that_have_answered) {
   KeepAlive lines[4];
   std::vector<Sign> first;
   for (KeepAlive& line : lines) {
-    first.push_back(line.look(bytes_of(listener.address), 1, Hold::yes));
+    first.push_back(line.step(bytes_of(listener.address), 1, Hold::yes));
   }
-  ASSERT_EQ(first.front(), Sign::living);
+  ASSERT_EQ(first.front(), Sign::alive);
   ASSERT_EQ(first.back(), Sign::unknown);
-  EXPECT_EQ(lines[3].look(bytes_of(listener.address), 1'000'000'000'000, Hold::yes), Sign::unknown);
+  EXPECT_EQ(lines[3].step(bytes_of(listener.address), 1'000'000'000'000, Hold::yes), Sign::unknown);
   // The first one has to call again, and is not answered this time.
   lines[0].end();
   const std::int64_t begin = 2'000'000'000'000;
-  EXPECT_EQ(lines[0].look(bytes_of(listener.address), begin, Hold::yes), Sign::unknown);
+  EXPECT_EQ(lines[0].step(bytes_of(listener.address), begin, Hold::yes), Sign::unknown);
   const std::int64_t end = begin + KeepAlive::longest_silence_ns;
-  EXPECT_EQ(lines[0].look(bytes_of(listener.address), end - 1, Hold::yes), Sign::unknown);
-  EXPECT_EQ(lines[0].look(bytes_of(listener.address), end, Hold::yes), Sign::silent);
+  EXPECT_EQ(lines[0].step(bytes_of(listener.address), end - 1, Hold::yes), Sign::unknown);
+  EXPECT_EQ(lines[0].step(bytes_of(listener.address), end, Hold::yes), Sign::silent);
 }
 
 TEST(KeepAlive, Beside_other_ways_silence_counts_of_all_hosts_and_sooner) {
@@ -145,16 +145,16 @@ TEST(KeepAlive, Beside_other_ways_silence_counts_of_all_hosts_and_sooner) {
   KeepAlive lines[4];
   for (KeepAlive& line : lines) {
     line.set_dead_after(dead_after_ms);
-    static_cast<void>(line.look(bytes_of(listener.address), 1, Hold::yes));
+    static_cast<void>(line.step(bytes_of(listener.address), 1, Hold::yes));
   }
   KeepAlive& unmet = lines[3];
-  EXPECT_EQ(unmet.look(bytes_of(listener.address), dead_after_ns, Hold::yes), Sign::unknown);
+  EXPECT_EQ(unmet.step(bytes_of(listener.address), dead_after_ns, Hold::yes), Sign::unknown);
   unmet.note_heard();  // it cannot be called, but it speaks
-  EXPECT_EQ(unmet.look(bytes_of(listener.address), dead_after_ns + 1, Hold::yes), Sign::unknown);
-  EXPECT_EQ(unmet.look(bytes_of(listener.address), 2 * dead_after_ns, Hold::yes), Sign::unknown);
-  EXPECT_EQ(unmet.look(bytes_of(listener.address), 2 * dead_after_ns + 1, Hold::yes), Sign::silent);
+  EXPECT_EQ(unmet.step(bytes_of(listener.address), dead_after_ns + 1, Hold::yes), Sign::unknown);
+  EXPECT_EQ(unmet.step(bytes_of(listener.address), 2 * dead_after_ns, Hold::yes), Sign::unknown);
+  EXPECT_EQ(unmet.step(bytes_of(listener.address), 2 * dead_after_ns + 1, Hold::yes), Sign::silent);
   unmet.set_dead_after(0);  // the others have ended
-  EXPECT_EQ(unmet.look(bytes_of(listener.address), 100 * dead_after_ns, Hold::yes), Sign::unknown);
+  EXPECT_EQ(unmet.step(bytes_of(listener.address), 100 * dead_after_ns, Hold::yes), Sign::unknown);
 }
 
 }  // namespace

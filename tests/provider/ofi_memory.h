@@ -23,7 +23,7 @@ struct OfiMemoryHabits {
   bool asks_for_own = false;   ///< the own side of an order has to be open, too
   bool names_by_place = true;  ///< peers name bytes by their distance from the region's begin
   std::size_t most_regions = 1000;
-  double lag = 0;  ///< orders are not carried out yet, with this probability at each look
+  double lag = 0;  ///< probability that a poll does not carry out an operation
 };
 
 /// The memory that ranks have opened, and orders to read and write it. An order is carried out when
@@ -40,7 +40,7 @@ class OfiMemory {
     RemoteAddress place;
     std::uint32_t lkey;
     ofi::Ticket* ticket;
-    std::optional<ofi::ChangeOrder> change = std::nullopt;
+    std::optional<ofi::AtomicOperation> atomic = std::nullopt;
   };
   struct Ended {
     ofi::Ticket* ticket;
@@ -50,8 +50,8 @@ class OfiMemory {
   OfiMemory(std::uint32_t size, const OfiMemoryHabits& habits) : habits(habits), ended_(size) {}
 
   OfiMemoryHabits habits;
-  std::uint64_t fetches = 0;
-  std::uint64_t puts = 0;
+  std::uint64_t rdma_reads = 0;
+  std::uint64_t rdma_writes = 0;
   std::optional<std::uint64_t> fails;  ///< this order, counted from 0, fails; it moves nothing
 
   [[nodiscard]] base::Result<MemoryRegion> open(std::uint32_t rank, std::span<std::byte> memory,
@@ -70,35 +70,35 @@ class OfiMemory {
     if (opened.lkey == 0 && !habits.asks_for_own) return;
     const auto found = regions_.find(opened.lkey);
     if (found == regions_.end() || found->second.rank != rank) std::abort();
-    for (const Order& order : orders_) {
+    for (const Order& order : operations_) {
       if (order.from == rank && order.lkey == opened.lkey) std::abort();  // still in use
     }
     regions_.erase(found);
   }
   void give(const Order& order) {
     check_own(order);
-    ++(order.is_put ? puts : fetches);
-    orders_.push_back(order);
+    ++(order.is_put ? rdma_writes : rdma_reads);
+    operations_.push_back(order);
   }
-  /// `rank` looks: some of the orders for its memory are carried out.
+  /// `rank` polls: some of the operations on its memory are carried out.
   void look(std::uint32_t rank) {
-    for (std::size_t i = 0; i < orders_.size();) {
-      const std::size_t at = (i + shift_) % orders_.size();
-      if (orders_[at].to != rank || lags()) {
+    for (std::size_t i = 0; i < operations_.size();) {
+      const std::size_t at = (i + shift_) % operations_.size();
+      if (operations_[at].to != rank || lags()) {
         ++i;
         continue;
       }
-      const bool done = (!fails || *fails != carried_++) && carry_out(orders_[at]);
+      const bool done = (!fails || *fails != carried_++) && carry_out(operations_[at]);
       end(at, !done);
     }
     shift_ = random_() % 16;
   }
-  /// A rank is gone, or nobody reaches it any more.
+  /// A rank is gone, or can no longer be reached.
   void abandon(std::uint32_t rank) {
-    for (std::size_t i = orders_.size(); i-- > 0;) {
-      if (orders_[i].from == rank) {
-        orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else if (orders_[i].to == rank) {
+    for (std::size_t i = operations_.size(); i-- > 0;) {
+      if (operations_[i].from == rank) {
+        operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else if (operations_[i].to == rank) {
         end(i, true);
       }
     }
@@ -132,7 +132,7 @@ class OfiMemory {
   }
   /// False: the place is not open for that.
   bool carry_out(const Order& order) {
-    const Access needed = order.change   ? Access::peers_change
+    const Access needed = order.atomic   ? Access::peers_change
                           : order.is_put ? Access::peers_write
                                          : Access::peers_read;
     for (const auto& [number, region] : regions_) {
@@ -145,8 +145,8 @@ class OfiMemory {
         continue;
       }
       std::byte* const there = region.memory.data() + (order.place.address - begin);
-      if (order.change) {
-        change(order, there);
+      if (order.atomic) {
+        atomic(order, there);
         return true;
       }
       std::memcpy(order.is_put ? there : order.local, order.is_put ? order.local : there,
@@ -155,24 +155,24 @@ class OfiMemory {
     }
     return false;
   }
-  static void change(const Order& order, std::byte* there) {
+  static void atomic(const Order& order, std::byte* there) {
     std::uint64_t value = 0;
     std::memcpy(&value, there, sizeof value);
     std::memcpy(order.local, &value, sizeof value);
-    const std::uint64_t* const operands = order.change->operands;
-    const bool adds = order.change->kind == ofi::ChangeOrder::Kind::add;
+    const std::uint64_t* const operands = order.atomic->operands;
+    const bool adds = order.atomic->kind == ofi::AtomicOperation::Kind::add;
     if (adds) value += operands[0];
     if (!adds && value == operands[1]) value = operands[0];
     std::memcpy(there, &value, sizeof value);
   }
   void end(std::size_t at, bool failed) {
-    ended_[orders_[at].from].push_back({orders_[at].ticket, failed});
-    orders_.erase(orders_.begin() + static_cast<std::ptrdiff_t>(at));
+    ended_[operations_[at].from].push_back({operations_[at].ticket, failed});
+    operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 
   std::mt19937_64 random_{5};
   std::map<std::uint32_t, Region> regions_;
-  std::deque<Order> orders_;
+  std::deque<Order> operations_;
   std::vector<std::deque<Ended>> ended_;
   std::uint32_t last_ = 0;
   std::uint64_t carried_ = 0;

@@ -31,9 +31,9 @@ struct OfiHabits {
   std::size_t inject_bytes = 64;
   std::size_t most_pieces = 4;
   std::size_t most_message_bytes = 1U << 20;
-  bool come_back = false;  ///< who has left may be sent to
+  bool come_back = false;  ///< peers that have left may be sent to
   OfiMemoryHabits memory = {};
-  std::int64_t vigil_ns = 1'000'000'000;
+  std::int64_t keep_alive_interval_ns = 1'000'000'000;
 };
 
 struct OfiWires {
@@ -78,7 +78,7 @@ class OfiStandIn final : public ofi::Endpoint {
     can_.shares_buffers = wires.habits.shares_buffers;
     can_.registers_memory = wires.habits.registers_memory;
     can_.moves_remotely = wires.habits.memory.is_there;
-    if (can_.moves_remotely) can_.changes = Network::Changes::by_peer;
+    if (can_.moves_remotely) can_.atomics = Network::Changes::by_peer;
     can_.send_depth = 64;
   }
   ~OfiStandIn() override {
@@ -106,17 +106,17 @@ class OfiStandIn final : public ofi::Endpoint {
     return static_cast<void*>(memory.data());
   }
 
-  ofi::Taken inject(std::uint64_t to, std::span<const std::byte> bytes) override {
+  ofi::PostResult inject(std::uint64_t to, std::span<const std::byte> bytes) override {
     if (bytes.size() > can_.inject_bytes) std::abort();
-    if (wires_.refuses()) return ofi::Taken::later;
+    if (wires_.refuses()) return ofi::PostResult::later;
     deliver(to, {bytes.begin(), bytes.end()});
-    return ofi::Taken::yes;
+    return ofi::PostResult::yes;
   }
-  ofi::Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
-                  ofi::Ticket& ticket) override {
+  ofi::PostResult send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
+                       ofi::Ticket& ticket) override {
     if (pieces.empty() || pieces.size() > can_.most_pieces) std::abort();
-    if (wires_.refuses()) return ofi::Taken::later;
-    if (wires_.silent[to - 100]) return ofi::Taken::yes;
+    if (wires_.refuses()) return ofi::PostResult::later;
+    if (wires_.silent[to - 100]) return ofi::PostResult::yes;
     std::vector<std::byte> bytes;
     for (const iovec& piece : pieces) {
       check_registered(piece, descriptor);
@@ -126,14 +126,15 @@ class OfiStandIn final : public ofi::Endpoint {
     const bool arrives = wires_.open[to - 100];
     deliver(to, std::move(bytes));
     (arrives ? done_ : failed_).push_back(&ticket);
-    return ofi::Taken::yes;
+    return ofi::PostResult::yes;
   }
-  ofi::Taken receive(std::span<std::byte> memory, void* descriptor, ofi::Ticket& ticket) override {
+  ofi::PostResult receive(std::span<std::byte> memory, void* descriptor,
+                          ofi::Ticket& ticket) override {
     check_registered({memory.data(), memory.size()}, descriptor);
-    if (buffers_.size() == can_.receive_depth) return ofi::Taken::later;
+    if (buffers_.size() == can_.receive_depth) return ofi::PostResult::later;
     ticket.begin = memory.data();
     buffers_.push_back({memory, &ticket, 0});
-    return ofi::Taken::yes;
+    return ofi::PostResult::yes;
   }
 
   [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
@@ -141,17 +142,18 @@ class OfiStandIn final : public ofi::Endpoint {
     return wires_.memory.open(self_, memory, access);
   }
   void close_memory(const MemoryRegion& opened) override { wires_.memory.close(self_, opened); }
-  ofi::Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
-                   const RemoteAddress& from, ofi::Ticket& ticket) override {
+  ofi::PostResult rdma_read(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                            const RemoteAddress& from, ofi::Ticket& ticket) override {
     return order(peer, false, to, lkey, from, ticket);
   }
-  ofi::Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-                 const RemoteAddress& to, ofi::Ticket& ticket) override {
+  ofi::PostResult rdma_write(std::uint64_t peer, std::span<const std::byte> from,
+                             std::uint32_t lkey, const RemoteAddress& to,
+                             ofi::Ticket& ticket) override {
     const std::span local(const_cast<std::byte*>(from.data()), from.size());
     return order(peer, true, local, lkey, to, ticket);
   }
-  ofi::Taken change(std::uint64_t peer, std::span<std::byte> was, const ofi::ChangeOrder& how,
-                    ofi::Ticket& ticket) override {
+  ofi::PostResult atomic(std::uint64_t peer, std::span<std::byte> was,
+                         const ofi::AtomicOperation& how, ofi::Ticket& ticket) override {
     if (was.size() != sizeof(std::uint64_t)) std::abort();
     return order(peer, false, was, how.lkey, how.place, ticket, how);
   }
@@ -192,15 +194,15 @@ class OfiStandIn final : public ofi::Endpoint {
     std::size_t used;
   };
 
-  ofi::Taken order(std::uint64_t peer, bool is_put, std::span<std::byte> local, std::uint32_t lkey,
-                   const RemoteAddress& place, ofi::Ticket& ticket,
-                   const std::optional<ofi::ChangeOrder>& change = std::nullopt) {
-    if (wires_.refuses()) return ofi::Taken::later;
+  ofi::PostResult order(std::uint64_t peer, bool is_put, std::span<std::byte> local,
+                        std::uint32_t lkey, const RemoteAddress& place, ofi::Ticket& ticket,
+                        const std::optional<ofi::AtomicOperation>& atomic = std::nullopt) {
+    if (wires_.refuses()) return ofi::PostResult::later;
     const auto to = static_cast<std::uint32_t>(peer - 100);
     wires_.memory.give(
-        {self_, to, is_put, local.data(), local.size(), place, lkey, &ticket, change});
+        {self_, to, is_put, local.data(), local.size(), place, lkey, &ticket, atomic});
     if (!wires_.open[to]) wires_.memory.abandon(to);
-    return ofi::Taken::yes;
+    return ofi::PostResult::yes;
   }
   void take_ended_orders() {
     auto& ended = wires_.memory.ended(self_);
@@ -258,7 +260,7 @@ struct OfiNet {
     std::vector<Loss> losses;
     std::vector<std::string> lines;
     std::vector<std::uint32_t> asked;  ///< whose address was looked up
-    std::vector<std::uint32_t> left;   ///< who has said that it leaves
+    std::vector<std::uint32_t> left;   ///< ranks that have sent their FIN
   };
 
   OfiWires wires;
@@ -302,7 +304,7 @@ struct OfiNet {
     config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {
       static_cast<Rank*>(owner)->losses.push_back({peer, why.text()});
     };
-    config.vigil_ns = wires.habits.vigil_ns;
+    config.keep_alive_interval_ns = wires.habits.keep_alive_interval_ns;
     if (wires.habits.come_back) {
       config.left = [](void* owner, std::uint32_t peer) {
         static_cast<Rank*>(owner)->left.push_back(peer);

@@ -23,7 +23,7 @@ inline std::string lacking_libfabric() {
 /// Ranks of one process over the real libfabric: its tcp;ofi_rxm, which needs no hardware.
 struct RealOfi {
   struct Habits {
-    std::int64_t vigil_ns = ofi::Config().vigil_ns;
+    std::int64_t keep_alive_interval_ns = ofi::Config().keep_alive_interval_ns;
   };
   struct Rank {
     RealOfi* net = nullptr;
@@ -60,7 +60,7 @@ struct RealOfi {
     config.find = [](void* owner, std::uint32_t peer) -> base::Result<std::vector<std::byte>> {
       return static_cast<Rank*>(owner)->net->ranks[peer].address;
     };
-    config.vigil_ns = habits.vigil_ns;
+    config.keep_alive_interval_ns = habits.keep_alive_interval_ns;
     config.lost = [](void* owner, std::uint32_t, const base::Error& why) {
       static_cast<Rank*>(owner)->losses.push_back(why.text());
     };

@@ -20,7 +20,7 @@ constexpr std::size_t bytes = 1000;
 constexpr std::int64_t always_ns = 1;
 
 /// Rank 0 gives orders to rank 1, whose memory is open for both uses.
-struct Orders {
+struct PendingOperations {
   OfiNet net;
   RemoteSink sinks[2];
   std::vector<std::byte> mine = pattern(bytes, 1);
@@ -31,7 +31,7 @@ struct Orders {
   MemoryRegion written = open(1, writable, Access::peers_write);
   std::uint64_t next = 0;
 
-  explicit Orders(const OfiHabits& habits = {}) : net(2, habits) {}
+  explicit PendingOperations(const OfiHabits& habits = {}) : net(2, habits) {}
   MemoryRegion open(std::size_t rank, std::span<std::byte> memory, Access access) {
     auto opened = net[rank].open_memory(memory, access);
     EXPECT_TRUE(opened.ok()) << opened.error().text();
@@ -64,7 +64,7 @@ struct Orders {
 };
 
 TEST(OfiRemote, Packet_waits_until_what_was_put_before_it_is_there) {
-  Orders orders;
+  PendingOperations orders;
   ASSERT_EQ(orders.put(), Post::done);
   for (int i = 0; i < 10; ++i) {
     orders.look(0);
@@ -80,29 +80,29 @@ TEST(OfiRemote, Packet_waits_until_what_was_put_before_it_is_there) {
 }
 
 TEST(OfiRemote, Packets_pass_fetches) {
-  Orders orders;
+  PendingOperations orders;
   ASSERT_EQ(orders.fetch(), Post::done);
   EXPECT_EQ(orders.post(3), Post::done);
 }
 
 /// One put behind the other would keep a packet waiting for ever.
 TEST(OfiRemote, Puts_let_a_packet_pass_that_waits) {
-  Orders orders;
-  unsigned puts = 0;
+  PendingOperations orders;
+  unsigned rdma_writes = 0;
   int tag = 0;
   for (unsigned i = 0; i < 20'000 && tag < 5; ++i) {
-    if (orders.put() == Post::done) ++puts;
+    if (orders.put() == Post::done) ++rdma_writes;
     if (orders.post(tag) == Post::done) ++tag;
     orders.look(0);
-    if (orders.put() == Post::done) ++puts;
+    if (orders.put() == Post::done) ++rdma_writes;
     orders.look(1);
   }
   EXPECT_EQ(tag, 5);
-  EXPECT_GT(puts, 5U);
+  EXPECT_GT(rdma_writes, 5U);
 }
 
 TEST(OfiRemote, Packet_that_was_given_up_keeps_no_put_waiting) {
-  Orders orders;
+  PendingOperations orders;
   ASSERT_EQ(orders.put(), Post::done);
   EXPECT_EQ(orders.post(1), Post::again);
   EXPECT_EQ(orders.put(), Post::again);
@@ -110,10 +110,10 @@ TEST(OfiRemote, Packet_that_was_given_up_keeps_no_put_waiting) {
 }
 
 TEST(OfiRemote, What_is_under_way_is_bounded_and_leaves_room_for_packets) {
-  Orders orders;
+  PendingOperations orders;
   unsigned given = 0;
   while (orders.fetch() == Post::done) ++given;
-  EXPECT_EQ(given, ofi::Orders::most_to_peer);
+  EXPECT_EQ(given, ofi::PendingOperations::most_to_peer);
   EXPECT_EQ(orders.post(1), Post::done);
   EXPECT_TRUE(orders.net[0].arm());
   EXPECT_GT(orders.net[0].next_deadline_ns(), 0);
@@ -123,7 +123,7 @@ TEST(OfiRemote, What_is_under_way_is_bounded_and_leaves_room_for_packets) {
 
 TEST(OfiRemote, Order_that_fails_loses_the_peer_and_says_why) {
   for (const bool is_put : {false, true}) {
-    Orders orders;
+    PendingOperations orders;
     orders.net.wires.memory.fails = 1;
     for (int i = 0; i < 3; ++i) {
       ASSERT_EQ(is_put ? orders.put() : orders.fetch(), Post::done);
@@ -141,7 +141,7 @@ TEST(OfiRemote, Order_that_fails_loses_the_peer_and_says_why) {
 }
 
 TEST(OfiRemote, Nobody_leaves_before_the_own_orders_have_ended) {
-  Orders orders;
+  PendingOperations orders;
   ASSERT_EQ(orders.post(1), Post::done);
   ASSERT_TRUE(orders.until([&] { return orders.sinks[1].tags.size() == 1; }));
   ASSERT_EQ(orders.fetch(), Post::done);
@@ -177,7 +177,7 @@ TEST(OfiRemote, Endpoint_whose_messages_are_short_reaches_no_memory) {
 }
 
 TEST(OfiVigil, Listener_notices_the_death_of_a_sender) {
-  Orders orders({.vigil_ns = always_ns});
+  PendingOperations orders({.keep_alive_interval_ns = always_ns});
   ASSERT_EQ(orders.net[1].post(0, envelope(8, 1), pattern(8, 1)), Post::done);
   ASSERT_TRUE(orders.until([&] { return orders.sinks[0].tags.size() == 1; }));
   orders.net.kill(1);
@@ -187,7 +187,7 @@ TEST(OfiVigil, Listener_notices_the_death_of_a_sender) {
 }
 
 TEST(OfiVigil, Nobody_asks_after_who_is_heard) {
-  Orders orders({.vigil_ns = always_ns});
+  PendingOperations orders({.keep_alive_interval_ns = always_ns});
   std::uint64_t posted = 0;
   for (int i = 0; i < 3000; ++i) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -202,7 +202,7 @@ TEST(OfiVigil, Nobody_asks_after_who_is_heard) {
 }
 
 TEST(OfiVigil, Who_computes_is_asked_and_not_dead) {
-  Orders orders({.vigil_ns = always_ns});
+  PendingOperations orders({.keep_alive_interval_ns = always_ns});
   ASSERT_EQ(orders.post(1), Post::done);
   for (int i = 0; i < 3000; ++i) orders.look(0);
   EXPECT_GT(orders.net.wires.sends, 3U);
@@ -214,7 +214,7 @@ TEST(OfiVigil, Who_computes_is_asked_and_not_dead) {
 /// That a death ends them is for the kernel to show: tests/cluster/test_messages.py.
 TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
   if (const std::string why = lacking_libfabric(); !why.empty()) GTEST_SKIP() << why;
-  RealOfi net(2, {.vigil_ns = always_ns});
+  RealOfi net(2, {.keep_alive_interval_ns = always_ns});
   RemoteSink sinks[2];
   const auto until = [&](auto done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -232,7 +232,7 @@ TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
     posted = posted || net[1].post(0, envelope(8, 1), pattern(8, 1)) == Post::done;
     return sinks[0].tags.size() == 1;
   }));
-  ASSERT_TRUE(until([&] { return net[0].messages().lifelines() == 1; }));
+  ASSERT_TRUE(until([&] { return net[0].messages().probes() == 1; }));
   // A sleeper wakes to ask.
   ASSERT_TRUE(until([&] { return net[0].arm(); }));
   EXPECT_GT(net[0].next_deadline_ns(), 0);
@@ -244,7 +244,7 @@ TEST(OfiVigil, Lifelines_reach_the_real_libfabric_also_of_who_computes) {
     net[1].poll(sinks[1]);
     return net[0].quiesced() && net[1].quiesced();
   }));
-  EXPECT_EQ(net[0].messages().lifelines(), 0U);
+  EXPECT_EQ(net[0].messages().probes(), 0U);
 }
 
 }  // namespace

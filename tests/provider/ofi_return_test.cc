@@ -153,7 +153,7 @@ TEST(OfiReturn, Words_that_come_twice_change_nothing) {
 }
 
 TEST(OfiReturn, One_that_is_away_and_dies_is_lost_when_something_is_sent_to_it) {
-  Crowd crowd(2, {.vigil_ns = 1});
+  Crowd crowd(2, {.keep_alive_interval_ns = 1});
   ASSERT_TRUE(crowd.post(0, 1, 0));
   ASSERT_TRUE(crowd.until([&] { return crowd.sinks[1].packets.size() == 1; }));
   ASSERT_TRUE(crowd.part(1));

@@ -25,16 +25,19 @@ class Polled : public ::testing::Test {
   void SetUp() override {
     if (const std::string why = Maker::lacking(); !why.empty()) GTEST_SKIP() << why;
   }
-  [[nodiscard]] static bool put_quietly(Pair& two, std::span<const std::byte> bytes,
-                                        std::uint32_t lkey, const RemoteAddress& place) {
-    return two.until(
-        [&] { return two.maker.at(0)->put_quietly(1, bytes, lkey, place) == Post::done; });
-  }
-  [[nodiscard]] static bool put_and_tell(Pair& two, std::span<const std::byte> bytes,
-                                         std::uint32_t lkey, const RemoteAddress& place,
-                                         std::uint16_t word, std::uint64_t token) {
+  [[nodiscard]] static bool rdma_write_unsignaled(Pair& two, std::span<const std::byte> bytes,
+                                                  std::uint32_t lkey, const RemoteAddress& place) {
     return two.until([&] {
-      return two.maker.at(0)->put_and_tell(1, bytes, lkey, place, word, token) == Post::done;
+      return two.maker.at(0)->rdma_write_unsignaled(1, bytes, lkey, place) == Post::done;
+    });
+  }
+  [[nodiscard]] static bool rdma_write_with_immediate(Pair& two, std::span<const std::byte> bytes,
+                                                      std::uint32_t lkey,
+                                                      const RemoteAddress& place,
+                                                      std::uint16_t word, std::uint64_t token) {
+    return two.until([&] {
+      return two.maker.at(0)->rdma_write_with_immediate(1, bytes, lkey, place, word, token) ==
+             Post::done;
     });
   }
 };
@@ -61,7 +64,7 @@ TYPED_TEST(Polled, Quiet_puts_are_seen_whole_and_in_order) {
   std::vector<std::byte> theirs(mine.size());
   typename TestFixture::Memory source(two, 0, Access::local, mine);
   typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
-  ASSERT_TRUE(two.maker.at(0)->puts_in_order());
+  ASSERT_TRUE(two.maker.at(0)->writes_in_order());
   std::size_t seen = 0;
   const auto look = [&] {
     while (seen < slots) {
@@ -80,7 +83,8 @@ TYPED_TEST(Polled, Quiet_puts_are_seen_whole_and_in_order) {
     const std::size_t bytes = i % 3 == 0 ? 40 : slot_bytes;
     const auto slot = source.part(i * slot_bytes, bytes);
     fill_slot(slot, i + 1);
-    ASSERT_TRUE(TestFixture::put_quietly(two, slot, source.lkey(), target.place(i * slot_bytes)));
+    ASSERT_TRUE(
+        TestFixture::rdma_write_unsignaled(two, slot, source.lkey(), target.place(i * slot_bytes)));
     look();
   }
   ASSERT_TRUE(two.until([&] {
@@ -99,10 +103,11 @@ TYPED_TEST(Polled, Later_quiet_put_is_not_seen_before_an_earlier_one) {
   typename TestFixture::Memory target(two, 1, Access::peers_write, theirs);
   for (std::uint64_t round = 1; round <= 40; ++round) {
     fill_slot(mine, round);
-    ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 4096), source.lkey(), target.place()));
+    ASSERT_TRUE(TestFixture::rdma_write_unsignaled(two, source.part(0, 4096), source.lkey(),
+                                                   target.place()));
     const std::uint64_t word = round;  // gone when the call returns
-    ASSERT_TRUE(TestFixture::put_quietly(two, std::as_bytes(std::span(&word, 1)), source.lkey(),
-                                         target.place(4096)));
+    ASSERT_TRUE(TestFixture::rdma_write_unsignaled(two, std::as_bytes(std::span(&word, 1)),
+                                                   source.lkey(), target.place(4096)));
     ASSERT_TRUE(two.until([&] { return number_at(theirs, 4096) == round; })) << round;
     ASSERT_EQ(std::memcmp(mine.data(), theirs.data(), mine.size()), 0) << round;
   }
@@ -119,7 +124,8 @@ TYPED_TEST(Polled, Packet_behind_a_quiet_put_arrives_behind_it) {
     fill_slot(mine, static_cast<std::uint64_t>(round));
     bool there = false;
     two.sinks[1].on_packet = [&](std::int32_t) { there = mine == theirs; };
-    ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 5000), source.lkey(), target.place()));
+    ASSERT_TRUE(TestFixture::rdma_write_unsignaled(two, source.part(0, 5000), source.lkey(),
+                                                   target.place()));
     ASSERT_TRUE(two.post(0, round));
     ASSERT_TRUE(
         two.until([&] { return two.sinks[1].tags.size() == static_cast<std::size_t>(round) + 1; }));
@@ -144,8 +150,9 @@ TYPED_TEST(Polled, Put_that_tells_is_heard_of_when_the_bytes_are_there) {
       packets = two.sinks[1].tags.size();
     };
     ASSERT_TRUE(two.post(0, round));
-    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, 5000), source.lkey(), target.place(),
-                                          static_cast<std::uint16_t>(round * 401), round));
+    ASSERT_TRUE(TestFixture::rdma_write_with_immediate(
+        two, source.part(0, 5000), source.lkey(), target.place(),
+        static_cast<std::uint16_t>(round * 401), round));
     ASSERT_TRUE(two.until([&] {
       return two.sinks[1].words.size() == round && two.sinks[0].ended.size() == round;
     })) << round;
@@ -168,8 +175,8 @@ TYPED_TEST(Polled, Put_that_tells_may_be_longer_than_buffers_of_packets) {
   ASSERT_TRUE(two.connect());
   for (std::uint16_t round = 1; round <= 5; ++round) {
     fill_slot(mine, round);
-    ASSERT_TRUE(TestFixture::put_and_tell(two, source.part(0, mine.size()), source.lkey(),
-                                          target.place(), round, round));
+    ASSERT_TRUE(TestFixture::rdma_write_with_immediate(
+        two, source.part(0, mine.size()), source.lkey(), target.place(), round, round));
     ASSERT_TRUE(two.post(0, round));
     ASSERT_TRUE(two.until([&] {
       return two.sinks[1].tags.size() == round + 1U && two.sinks[0].ended.size() == round;
@@ -186,7 +193,8 @@ TYPED_TEST(Polled, Quiet_put_to_what_is_not_open_ends_the_connection) {
   typename TestFixture::Memory source(two, 0, Access::local, mine);
   typename TestFixture::Memory target(two, 1, Access::peers_read, theirs);
   mine[0] = std::byte{1};
-  ASSERT_TRUE(TestFixture::put_quietly(two, source.part(0, 100), source.lkey(), target.place()));
+  ASSERT_TRUE(
+      TestFixture::rdma_write_unsignaled(two, source.part(0, 100), source.lkey(), target.place()));
   EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
   EXPECT_EQ(theirs, std::vector<std::byte>(100));
 }
@@ -198,7 +206,8 @@ TYPED_TEST(Polled, Peer_that_is_given_up_is_lost) {
   EXPECT_TRUE(two.until([&] { return two.maker.has_lost(0); }));
   EXPECT_FALSE(two.maker.at(0)->alive(1));
   const std::uint64_t word = 1;
-  EXPECT_EQ(two.maker.at(0)->put_quietly(1, std::as_bytes(std::span(&word, 1)), 0, {}), Post::done);
+  EXPECT_EQ(two.maker.at(0)->rdma_write_unsignaled(1, std::as_bytes(std::span(&word, 1)), 0, {}),
+            Post::done);
 }
 
 }  // namespace

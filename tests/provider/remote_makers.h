@@ -48,7 +48,7 @@ struct OfiPair {
   static constexpr bool has_connections = false;
   static constexpr const char* name = "Ofi";
   OfiNet net;
-  explicit OfiPair(const OfiHabits& habits = {.vigil_ns = 1}) : net(2, habits) {}
+  explicit OfiPair(const OfiHabits& habits = {.keep_alive_interval_ns = 1}) : net(2, habits) {}
   static std::string lacking() { return {}; }
   [[nodiscard]] Ofi* at(unsigned rank) const { return net.ranks[rank]->ofi.get(); }
   void kill(unsigned rank) { net.kill(rank); }
@@ -62,7 +62,7 @@ struct ReluctantOfiPair : OfiPair {
                  .registers_memory = true,
                  .reluctance = 0.3,
                  .memory = {.asks_for_own = true, .names_by_place = false, .lag = 0.7},
-                 .vigil_ns = 1}) {}
+                 .keep_alive_interval_ns = 1}) {}
 };
 /// libfabric's tcp;ofi_rxm.
 struct RealOfiPair {
@@ -104,7 +104,7 @@ struct MakerName {
 
 using Makers = ::testing::Types<FakePair, ReluctantFakePair, VerbsPair, ReluctantVerbsPair,
                                 RealVerbsPair, OfiPair, ReluctantOfiPair, RealOfiPair>;
-/// Of those that are PutsForPolling.
+/// Of providers that are WritesUnsignaled.
 using PollableMakers =
     ::testing::Types<FakePair, ReluctantFakePair, VerbsPair, ReluctantVerbsPair, RealVerbsPair>;
 

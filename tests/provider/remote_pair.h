@@ -21,11 +21,11 @@
 /// peers' memory.
 namespace fulmar::fabric {
 
-/// Keeps what it is told; an order that ends twice is a failure.
+/// Records what is reported; an operation that ends twice is a failure.
 struct RemoteSink {
   std::map<std::uint64_t, Sent> ended;  ///< by token
   std::vector<std::int32_t> tags;       ///< of packets
-  std::vector<std::uint16_t> words;     ///< of puts that tell of themselves
+  std::vector<std::uint16_t> words;     ///< immediate data
   std::function<void(std::int32_t)> on_packet;
   std::function<void(std::uint64_t, Sent)> on_sent;
   std::function<void(std::uint16_t)> on_word;
@@ -41,7 +41,7 @@ struct RemoteSink {
     EXPECT_TRUE(ended.emplace(token, how).second) << token << " ended twice";
     if (on_sent) on_sent(token, how);
   }
-  void put_here(std::uint32_t, std::uint16_t word) {
+  void immediate_received(std::uint32_t, std::uint16_t word) {
     words.push_back(word);
     if (on_word) on_word(word);
   }
@@ -56,7 +56,7 @@ struct RemoteSink {
 /// * `Provider`, `name`, and `lacking()`: why there is nothing to test with; empty if there is;
 /// * `at(rank)`: the provider of rank 0 or 1, null once it was killed;
 /// * `kill(rank)`: ends a rank without a word;
-/// * `has_lost(rank)`: whether its provider has told that the other rank is lost.
+/// * `has_lost(rank)`: whether its provider has reported the loss of the other rank.
 template <class Maker>
 struct RemotePair {
   Maker maker;

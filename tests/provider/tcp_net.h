@@ -148,7 +148,7 @@ struct TcpNet {
     std::vector<std::uint32_t> wanted;
     std::vector<std::uint32_t> leavers;
   };
-  /// Whether who has left may come back.
+  /// Whether ranks that have left may come back.
   enum class Leavers : bool { are_gone, may_return };
   std::vector<std::unique_ptr<Rank>> ranks;
 
@@ -162,7 +162,7 @@ struct TcpNet {
       config.size = size;
       if (!memory_bytes.empty()) config.memory_bytes = memory_bytes[self];
       config.owner = ranks.back().get();
-      config.wanted = [](void* owner, std::uint32_t peer) {
+      config.connect = [](void* owner, std::uint32_t peer) {
         static_cast<Rank*>(owner)->wanted.push_back(peer);
       };
       config.lost = [](void* owner, std::uint32_t peer, const base::Error& why) {

@@ -10,8 +10,8 @@
 #include "fabric/verbs/verbs.h"
 #include "provider/verbs_net.h"
 
-/// With a queue for own orders their ends wake who sleeps on them, messages who sleeps on the rest
-/// (Network::ends_descriptor).
+/// With a completion queue of their own, completions wake the thread that sleeps on them, and messages the
+/// other one (Network::completion_descriptor).
 namespace fulmar::fabric {
 namespace {
 
@@ -46,16 +46,16 @@ class VerbsApart : public ::testing::Test {
     ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 1; }));
     opened_there = net[0].open_memory(there, Access::peers_read).value();
     opened_here = net[1].open_memory(here, Access::local).value();
-    me().tell_ends(EndsTold::apart);
+    me().set_completion_wakeup(CompletionWakeup::separate);
   }
   Verbs& me() { return net[1]; }
   bool arrivals_call() { return is_readable(me().descriptor()); }
-  bool ends_call() { return is_readable(me().ends_descriptor()); }
+  bool ends_call() { return is_readable(me().completion_descriptor()); }
   /// What both threads do before they sleep: true if both may, and nothing calls.
   bool prepare_sleep() {
     for (int i = 0; i < 100; ++i) {
       me().poll(sinks[1]);
-      if (me().arm() && me().arm_ends()) return !arrivals_call() && !ends_call();
+      if (me().arm() && me().arm_completions()) return !arrivals_call() && !ends_call();
     }
     return false;
   }
@@ -98,7 +98,7 @@ TEST_F(VerbsApart, Each_is_called_though_the_other_has_taken_what_came) {
   EXPECT_TRUE(arrivals_call());
   EXPECT_TRUE(ends_call());
   // The arming of one leaves the call of the other.
-  EXPECT_TRUE(me().arm_ends());
+  EXPECT_TRUE(me().arm_completions());
   EXPECT_FALSE(ends_call());
   EXPECT_TRUE(arrivals_call());
   EXPECT_TRUE(me().arm());
@@ -108,33 +108,34 @@ TEST_F(VerbsApart, Each_is_called_though_the_other_has_taken_what_came) {
 TEST_F(VerbsApart, What_came_before_the_arming_keeps_from_sleeping) {
   ASSERT_TRUE(prepare_sleep());
   fetch_here();
-  EXPECT_FALSE(me().arm_ends());
+  EXPECT_FALSE(me().arm_completions());
   me().poll(sinks[1]);
   EXPECT_EQ(sinks[1].ended, 1U);
-  EXPECT_TRUE(me().arm_ends());
+  EXPECT_TRUE(me().arm_completions());
   // A message as well: the look that follows takes it, and the other one finds nothing.
   send_here();
-  EXPECT_FALSE(me().arm_ends());
+  EXPECT_FALSE(me().arm_completions());
   me().poll(sinks[1]);
   EXPECT_EQ(sinks[1].packets.size(), 2U);
-  EXPECT_TRUE(me().arm_ends());
+  EXPECT_TRUE(me().arm_completions());
 }
 
 TEST_F(VerbsApart, Told_together_again_they_call_the_one_sleeper) {
-  for (const EndsTold how : {EndsTold::together, EndsTold::apart, EndsTold::together}) {
+  for (const CompletionWakeup how :
+       {CompletionWakeup::shared, CompletionWakeup::separate, CompletionWakeup::shared}) {
     ASSERT_TRUE(prepare_sleep());
-    me().tell_ends(how);
+    me().set_completion_wakeup(how);
     ASSERT_TRUE(me().arm());
     fetch_here();
-    EXPECT_EQ(arrivals_call(), how == EndsTold::together);
+    EXPECT_EQ(arrivals_call(), how == CompletionWakeup::shared);
     me().poll(sinks[1]);
   }
 }
 
 TEST(VerbsTogether, One_queue_has_nothing_to_tell_apart) {
   VerbsNet net(2, {.calls = true});
-  EXPECT_LT(net[0].ends_descriptor(), 0);
-  net[0].tell_ends(EndsTold::apart);
+  EXPECT_LT(net[0].completion_descriptor(), 0);
+  net[0].set_completion_wakeup(CompletionWakeup::separate);
   EXPECT_TRUE(net[0].arm());
 }
 

@@ -19,30 +19,31 @@ using verbs::Messages;
 
 /// Rank 1 has lent rings to rank 0, whose ring is full before each look, and to rank 2.
 struct Busy {
-  explicit Busy(const VerbsHabits& habits = {}) : talk(3, habits) {
-    warm = talk.warm_up(0, 1) && talk.warm_up(2, 1);
-    (void)look(talk.sinks[1]);  // then it has heard that all before was taken
+  explicit Busy(const VerbsHabits& habits = {}) : traffic(3, habits) {
+    warm = traffic.warm_up(0, 1) && traffic.warm_up(2, 1);
+    (void)look(traffic.sinks[1]);  // then it has heard that all before was taken
   }
   /// As many packets as the window takes.
   void fill(std::uint32_t from) {
-    talk.net[from].poll(talk.sinks[from]);
-    while (post(talk.net[from], 1, 8, talk.sent[from][1]) == Post::done) ++talk.sent[from][1];
+    traffic.net[from].poll(traffic.sinks[from]);
+    while (post(traffic.net[from], 1, 8, traffic.sent[from][1]) == Post::done)
+      ++traffic.sent[from][1];
     settle();
   }
   /// What is on the way arrives.
   void settle() {
-    for (int i = 0; i < 1000; ++i) talk.net.wires.turn();
+    for (int i = 0; i < 1000; ++i) traffic.net.wires.turn();
   }
   /// One look of rank 1; false if the ring was not full.
   template <class S>
   bool look(S& sink) {
     fill(0);
-    const std::uint64_t before = talk.counters(1).ring_packets;
-    talk.net[1].poll(sink);
-    return talk.counters(1).ring_packets - before >= Messages::window;
+    const std::uint64_t before = traffic.counters(1).ring_packets;
+    traffic.net[1].poll(sink);
+    return traffic.counters(1).ring_packets - before >= Messages::window;
   }
 
-  Talk talk;
+  Talk traffic;
   bool warm = false;
 };
 
@@ -50,11 +51,11 @@ TEST(VerbsBusyRings, One_that_is_always_full_keeps_no_other_waiting) {
   for (int round = 0; round < 10; ++round) {
     Busy busy;
     ASSERT_TRUE(busy.warm);
-    for (int i = 0; i < round; ++i) ASSERT_TRUE(busy.look(busy.talk.sinks[1]));
-    ASSERT_EQ(post(busy.talk.net[2], 1, 8, busy.talk.sent[2][1]++), Post::done);
+    for (int i = 0; i < round; ++i) ASSERT_TRUE(busy.look(busy.traffic.sinks[1]));
+    ASSERT_EQ(post(busy.traffic.net[2], 1, 8, busy.traffic.sent[2][1]++), Post::done);
     unsigned looks = 0;
-    for (; looks < 50 && !busy.talk.received(2, 1); ++looks) {
-      ASSERT_TRUE(busy.look(busy.talk.sinks[1]));
+    for (; looks < 50 && !busy.traffic.received(2, 1); ++looks) {
+      ASSERT_TRUE(busy.look(busy.traffic.sinks[1]));
     }
     EXPECT_LE(looks, 2U);
   }
@@ -64,11 +65,11 @@ TEST(VerbsBusyRings, Message_of_another_peer_is_found_soon) {
   Busy busy;
   ASSERT_TRUE(busy.warm);
   for (int round = 0; round < 20; ++round) {
-    ASSERT_EQ(post(busy.talk.net[2], 1, 3000, busy.talk.sent[2][1]++), Post::done);
+    ASSERT_EQ(post(busy.traffic.net[2], 1, 3000, busy.traffic.sent[2][1]++), Post::done);
     unsigned looks = 0;
-    for (; looks < 50 && !busy.talk.received(2, 1); ++looks) {
-      ASSERT_TRUE(busy.look(busy.talk.sinks[1]));
-      busy.talk.net[2].poll(busy.talk.sinks[2]);
+    for (; looks < 50 && !busy.traffic.received(2, 1); ++looks) {
+      ASSERT_TRUE(busy.look(busy.traffic.sinks[1]));
+      busy.traffic.net[2].poll(busy.traffic.sinks[2]);
     }
     EXPECT_LE(looks, 2U) << round;
   }
@@ -77,7 +78,7 @@ TEST(VerbsBusyRings, Message_of_another_peer_is_found_soon) {
 TEST(VerbsBusyRings, End_of_a_fetch_is_noticed_with_the_next_look) {
   Busy busy;
   ASSERT_TRUE(busy.warm);
-  VerbsNet& net = busy.talk.net;
+  VerbsNet& net = busy.traffic.net;
   std::array<std::byte, 64> mine{};
   std::array<std::byte, 64> theirs{};
   const auto own = net[1].open_memory(mine, Access::local);
@@ -100,17 +101,17 @@ TEST(VerbsBusyRings, Packets_that_came_before_a_death_are_taken_first) {
       Busy busy;
       ASSERT_TRUE(busy.warm);
       for (const std::uint32_t from : {0U, 2U}) busy.fill(from);
-      busy.talk.net.kill(victim);
+      busy.traffic.net.kill(victim);
       if (is_sent_to) {
-        EXPECT_EQ(post(busy.talk.net[1], victim, 8), Post::done);
+        EXPECT_EQ(post(busy.traffic.net[1], victim, 8), Post::done);
       }
-      (void)busy.talk.net[1].arm();
-      const auto& losses = busy.talk.net.losses(1);
-      ASSERT_TRUE(busy.talk.until([&] { return !losses.empty(); }));
-      EXPECT_TRUE(busy.talk.received(victim, 1)) << victim << ' ' << is_sent_to;
+      (void)busy.traffic.net[1].arm();
+      const auto& losses = busy.traffic.net.losses(1);
+      ASSERT_TRUE(busy.traffic.until([&] { return !losses.empty(); }));
+      EXPECT_TRUE(busy.traffic.received(victim, 1)) << victim << ' ' << is_sent_to;
       EXPECT_EQ(losses.size(), 1U);
       EXPECT_EQ(losses[0].peer, victim);
-      ASSERT_TRUE(busy.talk.until([&] { return busy.talk.received(2 - victim, 1); }));
+      ASSERT_TRUE(busy.traffic.until([&] { return busy.traffic.received(2 - victim, 1); }));
     }
   }
 }
@@ -119,18 +120,18 @@ TEST(VerbsBusyRings, Packets_that_came_before_a_death_are_taken_first) {
 TEST(VerbsBusyRings, Half_a_packet_of_who_has_died_is_not_waited_for) {
   Busy busy;
   ASSERT_TRUE(busy.warm);
-  ASSERT_EQ(post(busy.talk.net[2], 1, 8, 0), Post::done);
-  for (const auto& [number, queue] : busy.talk.net.wires.queues) {
-    if (queue->mail.empty() || queue->mail.front().kind != QueueStandIn::Kind::put) continue;
+  ASSERT_EQ(post(busy.traffic.net[2], 1, 8, 0), Post::done);
+  for (const auto& [number, queue] : busy.traffic.net.wires.queues) {
+    if (queue->mail.empty() || queue->mail.front().kind != QueueStandIn::Kind::rdma_write) continue;
     queue->mail.front().bytes.front() ^= std::byte{1};
   }
   busy.settle();
-  busy.talk.net.kill(2);
-  const auto& losses = busy.talk.net.losses(1);
-  ASSERT_TRUE(busy.talk.until([&] { return !losses.empty(); }));
-  EXPECT_GT(busy.talk.counters(1).half_packets, 0U);
+  busy.traffic.net.kill(2);
+  const auto& losses = busy.traffic.net.losses(1);
+  ASSERT_TRUE(busy.traffic.until([&] { return !losses.empty(); }));
+  EXPECT_GT(busy.traffic.counters(1).half_packets, 0U);
   EXPECT_NE(losses[0].text.find("its process has ended"), std::string::npos) << losses[0].text;
-  EXPECT_TRUE(busy.talk.received(2, 1));
+  EXPECT_TRUE(busy.traffic.received(2, 1));
 }
 
 }  // namespace

@@ -133,12 +133,12 @@ TEST_P(VerbsDesigns, Ping_pong_costs_what_the_paper_says_and_no_packet) {
   const auto writes = [&] {
     return net.channels[0]->design_counters().writes + net.channels[1]->design_counters().writes;
   };
-  const auto puts = [&] {
-    return (*net.net)[0].messages().counters().quiet_puts +
-           (*net.net)[1].messages().counters().quiet_puts;
+  const auto rdma_writes = [&] {
+    return (*net.net)[0].messages().counters().unsignaled_writes +
+           (*net.net)[1].messages().counters().unsignaled_writes;
   };
   const std::uint64_t writes_before = writes();
-  const std::uint64_t puts_before = puts();
+  const std::uint64_t puts_before = rdma_writes();
   constexpr std::int32_t rounds = 50;
   for (std::int32_t i = 0; i < rounds; ++i) {
     for (const std::uint32_t from : {1U, 0U}) {
@@ -147,7 +147,7 @@ TEST_P(VerbsDesigns, Ping_pong_costs_what_the_paper_says_and_no_packet) {
       ASSERT_TRUE(net.until([&] { return net.sinks[1 - from].packets.size() > before; }));
     }
   }
-  ASSERT_TRUE(net.until([&] { return puts() - puts_before == writes() - writes_before; }));
+  ASSERT_TRUE(net.until([&] { return rdma_writes() - puts_before == writes() - writes_before; }));
   EXPECT_EQ(writes() - writes_before, (plan().design == Design::basic ? 3U : 1U) * 2 * rounds);
 }
 
@@ -167,8 +167,8 @@ TEST_P(VerbsDesigns, Long_packet_is_copied_twice_or_not_at_all) {
     EXPECT_EQ(receiver.handshakes, 1U);
     const auto& moved =
         (*net.net)[plan().mover == Mover::sender_writes ? 0 : 1].messages().counters();
-    EXPECT_EQ(moved.fetched_bytes + moved.put_bytes, text.size());
-    EXPECT_EQ((*net.net)[0].messages().counters().open_now, 2U);  // the pipe and its image
+    EXPECT_EQ(moved.rdma_read_bytes + moved.rdma_write_bytes, text.size());
+    EXPECT_EQ((*net.net)[0].messages().counters().registered_now, 2U);  // the pipe and its image
   } else {
     EXPECT_EQ(sender.copied_bytes, text.size());
     EXPECT_EQ(receiver.copied_bytes, text.size());
@@ -245,19 +245,19 @@ class VerbsDesignStrangers : public ::testing::Test {
     DesignNet net(Kind::stand_in, plan);
     std::vector<std::byte> pipe(512U << 10);
     const auto opened = (*net.net)[1].open_memory(pipe, Access::peers_write);
-    wire::PipeInfo card{};
-    card.magic = wire::PipeInfo::genuine;
-    card.key = opened.value().rkey;
-    card.address = (reinterpret_cast<std::uintptr_t>(pipe.data()) + 63) / 64 * 64;
-    card.ring_bytes = study::RemotePipeMemory<Verbs>::pipe_ring_bytes;
-    card.chunk_bytes = plan.chunk_bytes;
-    card.design = static_cast<std::uint8_t>(plan.design);
-    card.mover = static_cast<std::uint8_t>(plan.mover);
-    forge(card);
+    wire::PipeInfo info{};
+    info.magic = wire::PipeInfo::genuine;
+    info.key = opened.value().rkey;
+    info.address = (reinterpret_cast<std::uintptr_t>(pipe.data()) + 63) / 64 * 64;
+    info.ring_bytes = study::RemotePipeMemory<Verbs>::pipe_ring_bytes;
+    info.chunk_bytes = plan.chunk_bytes;
+    info.design = static_cast<std::uint8_t>(plan.design);
+    info.mover = static_cast<std::uint8_t>(plan.mover);
+    forge(info);
     study::LongCollector ignored;
     for (int copies = 0; copies < 2;) {
-      const wire::Envelope envelope{wire::PacketKind::pipe_card, 0, 0, 0, sizeof card};
-      if ((*net.net)[1].post(0, envelope, wire::bytes_of(card)) == Post::done) ++copies;
+      const wire::Envelope envelope{wire::PacketKind::pipe_card, 0, 0, 0, sizeof info};
+      if ((*net.net)[1].post(0, envelope, wire::bytes_of(info)) == Post::done) ++copies;
       (*net.net)[1].poll(ignored);
       net.channels[0]->get(net.sinks[0]);
       if (copies == 1 && net.put(0, 1, 0, 8) == Post::done) break;
@@ -275,27 +275,27 @@ TEST_F(VerbsDesignStrangers, Genuine_card_is_taken) {
 }
 
 TEST_F(VerbsDesignStrangers, Cards_that_make_no_sense_are_refused) {
-  const auto nonsense = [](auto forge) {
+  const auto invalid = [](auto forge) {
     const std::string text = loss_after(forge);
     EXPECT_NE(text.find("its card of a pipe makes no sense"), std::string::npos) << text;
     EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
   };
-  nonsense([](wire::PipeInfo& card) { ++card.magic; });
-  nonsense([](wire::PipeInfo& card) { card.ring_bytes *= 2; });
-  nonsense([](wire::PipeInfo& card) { card.address = 0; });
-  nonsense([](wire::PipeInfo& card) { card.address += 8; });
-  nonsense([](wire::PipeInfo& card) { card.address = UINT64_MAX - 63; });
+  invalid([](wire::PipeInfo& info) { ++info.magic; });
+  invalid([](wire::PipeInfo& info) { info.ring_bytes *= 2; });
+  invalid([](wire::PipeInfo& info) { info.address = 0; });
+  invalid([](wire::PipeInfo& info) { info.address += 8; });
+  invalid([](wire::PipeInfo& info) { info.address = UINT64_MAX - 63; });
 }
 
 TEST_F(VerbsDesignStrangers, Card_of_another_design_names_the_settings) {
-  const std::string text = loss_after([](wire::PipeInfo& card) { card.chunk_bytes = 8192; });
+  const std::string text = loss_after([](wire::PipeInfo& info) { info.chunk_bytes = 8192; });
   EXPECT_NE(text.find("another channel design"), std::string::npos) << text;
   EXPECT_NE(text.find("FULMAR_CHUNK_BYTES"), std::string::npos) << text;
 }
 
 TEST_F(VerbsDesignStrangers, Forged_key_or_address_writes_nowhere_and_ends_the_connection) {
-  EXPECT_NE(loss_after([](wire::PipeInfo& card) { card.key ^= 0x100; }), "");
-  EXPECT_NE(loss_after([](wire::PipeInfo& card) { card.address += 1U << 20; }), "");
+  EXPECT_NE(loss_after([](wire::PipeInfo& info) { info.key ^= 0x100; }), "");
+  EXPECT_NE(loss_after([](wire::PipeInfo& info) { info.address += 1U << 20; }), "");
 }
 
 TEST_F(VerbsDesignStrangers, Packets_besides_cards_are_refused) {

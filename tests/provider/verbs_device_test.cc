@@ -58,8 +58,8 @@ TEST_F(VerbsDevice, Its_traits_are_known) {
   EXPECT_GE(traits.mtu, 1);
   EXPECT_LE(traits.mtu, 5);
   EXPECT_GE(traits.completion_depth, 256U);
-  EXPECT_GE(traits.reads, 1);
-  EXPECT_GE(traits.longest_order, Verbs::max_remote_bytes);
+  EXPECT_GE(traits.max_reads, 1);
+  EXPECT_GE(traits.max_rdma_bytes, Verbs::max_remote_bytes);
   EXPECT_GE((*this)[0].descriptor(), 0);
 }
 
@@ -167,17 +167,17 @@ TEST_F(VerbsDevice, Queue_that_answers_no_more_is_an_error_within_ten_seconds) {
   own.link = adapter->traits().link;
   own.mtu = adapter->traits().mtu;
   own.gid = adapter->traits().gid;
-  own.reads = adapter->traits().reads;
+  own.max_reads = adapter->traits().max_reads;
   wire::VerbsConnectionInfo theirs = own;
   theirs.queue = silent->number();
   ASSERT_TRUE(queue->connect(own, theirs).ok());
   silent.reset();
   const std::array<std::byte, 8> message{};
-  verbs::SendOrder order;
+  verbs::SendWorkRequest order;
   order.message = message;
   order.is_inline = true;
-  order.is_told = true;
-  ASSERT_EQ(queue->send(order), verbs::Taken::yes);
+  order.is_signaled = true;
+  ASSERT_EQ(queue->send(order), verbs::PostResult::yes);
   const auto start = std::chrono::steady_clock::now();
   std::array<verbs::Completion, 4> completions;
   std::size_t count = 0;
@@ -217,21 +217,21 @@ TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing)
   mine.link = adapter->traits().link;
   mine.mtu = adapter->traits().mtu;
   mine.gid = adapter->traits().gid;
-  mine.reads = adapter->traits().reads;
+  mine.max_reads = adapter->traits().max_reads;
   for (std::uint32_t guess = before + 1; guess < behind; ++guess) {
     verbs::Queue& queue = open_queue();
     wire::VerbsConnectionInfo theirs = mine;
     mine.queue = queue.number();
     theirs.queue = guess;
     ASSERT_TRUE(queue.connect(mine, theirs).ok());
-    verbs::SendOrder message;
+    verbs::SendWorkRequest message;
     message.message = forged;
     message.is_inline = true;
-    EXPECT_EQ(queue.send(message), verbs::Taken::yes);
-    verbs::PutOrder write;
+    EXPECT_EQ(queue.send(message), verbs::PostResult::yes);
+    verbs::WriteWorkRequest write;
     write.lkey = own.value().lkey;
     write.place = {reinterpret_cast<std::uintptr_t>(secret.data()), opened.value().rkey};
-    EXPECT_EQ(queue.put(forged, write), verbs::Taken::yes);
+    EXPECT_EQ(queue.put(forged, write), verbs::PostResult::yes);
   }
   // Until all of them have been refused or given up.
   std::array<verbs::Completion, 16> completions;

@@ -10,8 +10,7 @@
 #include "fabric/verbs/verbs.h"
 #include "provider/verbs_net.h"
 
-/// Who sleeps is woken, although what is written into its rings wakes nobody
-/// (fabric/verbs/rings.h).
+/// A process that sleeps is woken, although writes into its rings do not wake it (fabric/verbs/rings.h).
 namespace fulmar::fabric {
 namespace {
 
@@ -99,7 +98,7 @@ TEST(VerbsDoze, Packet_that_crosses_the_closing_ends_the_lying_down_or_is_found_
   ASSERT_TRUE(pair.sleep_soon());
   const auto now = static_cast<std::int64_t>(base::now_ns());
   ASSERT_TRUE(pair.has_deadline());
-  EXPECT_LE(pair.net[1].next_deadline_ns(), now + Messages::longest_doze_ns);
+  EXPECT_LE(pair.net[1].next_deadline_ns(), now + Messages::max_poll_sleep_ns);
   mail = late;
   pair.settle();
   EXPECT_FALSE(pair.is_called());
@@ -157,7 +156,7 @@ TEST(VerbsDoze, Gate_that_cannot_be_closed_now_makes_sleeps_short) {
   (void)pair.net[1].arm();
   EXPECT_TRUE(pair.has_deadline());
   EXPECT_LE(pair.net[1].next_deadline_ns(),
-            static_cast<std::int64_t>(base::now_ns()) + Messages::first_doze_ns);
+            static_cast<std::int64_t>(base::now_ns()) + Messages::min_poll_sleep_ns);
   pair.net.wires.habits.reluctance = 0;
   ASSERT_TRUE(pair.sleep_soon());
   pair.settle();

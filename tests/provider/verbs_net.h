@@ -42,15 +42,16 @@ struct VerbsNet {
     std::vector<std::uint32_t> asked;  ///< whose address was looked up
     std::vector<std::uint32_t> left;
     bool is_away = false;    ///< it has left, and is not back
-    bool has_ended = false;  ///< nothing answers who wants to meet it
-    bool computes = false;   ///< for so long it looks at nothing
+    bool has_ended = false;  ///< connections to it are refused
+    bool computes = false;   ///< it does not poll meanwhile
   };
   using Factory = std::function<std::unique_ptr<verbs::Adapter>(std::uint32_t)>;
 
   VerbsWires wires;
   std::vector<std::unique_ptr<Rank>> ranks;
   std::vector<std::vector<std::byte>> addresses;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> introduced;  ///< who, as it knows, to whom
+  std::set<std::pair<std::uint32_t, std::uint32_t>>
+      introduced;  ///< pairs that are connected out of band
   bool unreachable = false;
 
   explicit VerbsNet(std::uint32_t size, const VerbsHabits& habits = {}, const Factory& make = {})
@@ -83,7 +84,7 @@ struct VerbsNet {
   VerbsNet& operator=(const VerbsNet&) = delete;
 
   Verbs& operator[](std::size_t rank) { return *ranks[rank]->verbs; }
-  /// A look of each that lives and does not compute.
+  /// One poll of each rank that is alive and does not compute.
   template <class Sinks>
   void poll_all(Sinks& sinks) {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

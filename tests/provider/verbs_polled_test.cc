@@ -31,12 +31,12 @@ struct Two {
   [[nodiscard]] RemoteAddress place() const {
     return {reinterpret_cast<std::uintptr_t>(theirs.data()), target.rkey};
   }
-  Post put_quietly(std::size_t bytes) {
-    return net[0].put_quietly(1, std::span(mine).first(bytes), source.lkey, place());
+  Post rdma_write_unsignaled(std::size_t bytes) {
+    return net[0].rdma_write_unsignaled(1, std::span(mine).first(bytes), source.lkey, place());
   }
-  Post put_and_tell(std::uint16_t word) {
-    const Post answer =
-        net[0].put_and_tell(1, std::span(mine).first(8), source.lkey, place(), word, next);
+  Post rdma_write_with_immediate(std::uint16_t word) {
+    const Post answer = net[0].rdma_write_with_immediate(1, std::span(mine).first(8), source.lkey,
+                                                         place(), word, next);
     if (answer == Post::done) ++next;
     return answer;
   }
@@ -65,10 +65,10 @@ TEST(VerbsPolled, Many_quiet_puts_cost_few_completions) {
     Two two;
     const std::uint64_t before = two.counters(0).completions;
     for (int i = 0; i < 1000;) {
-      if (two.put_quietly(bytes) == Post::done) ++i;
+      if (two.rdma_write_unsignaled(bytes) == Post::done) ++i;
       two.net[0].poll(two.sinks[0]);
     }
-    EXPECT_EQ(two.counters(0).quiet_puts, 1000U);
+    EXPECT_EQ(two.counters(0).unsignaled_writes, 1000U);
     EXPECT_LT(two.counters(0).completions - before, 1000U / 12);
     EXPECT_TRUE(two.sinks[0].ended.empty());
   }
@@ -77,7 +77,7 @@ TEST(VerbsPolled, Many_quiet_puts_cost_few_completions) {
 TEST(VerbsPolled, Short_quiet_puts_are_copied_by_an_adapter_without_inline_data) {
   Two two({.inline_bytes = 0});
   std::uint64_t word = 77;
-  ASSERT_EQ(two.net[0].put_quietly(1, std::as_bytes(std::span(&word, 1)), 0, two.place()),
+  ASSERT_EQ(two.net[0].rdma_write_unsignaled(1, std::as_bytes(std::span(&word, 1)), 0, two.place()),
             Post::done);
   word = 78;
   ASSERT_TRUE(two.until([&] { return two.theirs[0] == std::byte{77}; }));
@@ -90,33 +90,33 @@ TEST(VerbsPolled, Quiet_puts_leave_room_for_signals_and_never_overrun_the_queue)
   Two two({.send_depth = 16, .completion_depth = 64});
   two.net.wires.habits.lag = 1;  // nothing of it is carried out
   int taken = 0;
-  while (two.put_quietly(8) == Post::done) {
+  while (two.rdma_write_unsignaled(8) == Post::done) {
     ASSERT_LT(++taken, 17);
     two.net[0].poll(two.sinks[0]);
   }
   EXPECT_LE(taken, 16 - 4);
   EXPECT_GE(taken, 16 - 6);
   two.net.wires.habits.lag = 0;
-  ASSERT_TRUE(two.until([&] { return two.put_quietly(8) == Post::done; }));
+  ASSERT_TRUE(two.until([&] { return two.rdma_write_unsignaled(8) == Post::done; }));
 }
 
 TEST(VerbsPolled, Puts_that_tell_are_within_the_window) {
   Two two;
   unsigned posted = 0;
   for (unsigned i = 0; i < 2000; ++i) {
-    if (two.put_and_tell(1) == Post::done) ++posted;
+    if (two.rdma_write_with_immediate(1) == Post::done) ++posted;
     two.net[0].poll(two.sinks[0]);  // rank 1 takes none
   }
   EXPECT_LE(posted, verbs::Messages::window_in_place);
   EXPECT_GT(posted, 20U);
   ASSERT_TRUE(two.until([&] { return two.sinks[1].words.size() == posted; }));
-  ASSERT_TRUE(two.until([&] { return two.put_and_tell(2) == Post::done; }));
+  ASSERT_TRUE(two.until([&] { return two.rdma_write_with_immediate(2) == Post::done; }));
 }
 
 TEST(VerbsPolled, Words_that_somebody_slips_in_end_the_connection_and_reach_nobody) {
   for (const bool changed : {true, false}) {
     Two two;
-    ASSERT_EQ(two.put_and_tell(5), Post::done);
+    ASSERT_EQ(two.rdma_write_with_immediate(5), Post::done);
     auto& mail = two.queue(1).mail;
     ASSERT_EQ(mail.size(), 1U);
     if (changed) {
@@ -124,7 +124,7 @@ TEST(VerbsPolled, Words_that_somebody_slips_in_end_the_connection_and_reach_nobo
     } else {
       // The genuine one is repeated.
       QueueStandIn::Mail again;
-      again.kind = QueueStandIn::Kind::put;
+      again.kind = QueueStandIn::Kind::rdma_write;
       again.word = mail.front().word;
       mail.push_back(again);
     }
@@ -135,7 +135,7 @@ TEST(VerbsPolled, Words_that_somebody_slips_in_end_the_connection_and_reach_nobo
 }
 
 TEST(VerbsPolled, Adapter_without_atomic_operations_says_so) {
-  Two two({.changes = false});
+  Two two({.atomics = false});
   EXPECT_EQ(two.net[0].changes_memory(), Network::Changes::none);
   ASSERT_EQ(
       two.net[0].fetch_add(1, std::span(two.mine).first(8), two.source.lkey, two.place(), 1, 4),
@@ -149,9 +149,9 @@ TEST(VerbsPolled, Quiet_put_to_a_peer_that_has_left_is_dropped_and_the_peer_not_
   Two two;
   two.net[1].leave(Leaving::for_good);
   ASSERT_TRUE(two.until([&] { return two.net[1].quiesced(); }));
-  const std::uint64_t before = two.counters(0).quiet_puts;
-  EXPECT_EQ(two.put_quietly(8), Post::done);
-  EXPECT_EQ(two.counters(0).quiet_puts, before);
+  const std::uint64_t before = two.counters(0).unsignaled_writes;
+  EXPECT_EQ(two.rdma_write_unsignaled(8), Post::done);
+  EXPECT_EQ(two.counters(0).unsignaled_writes, before);
   EXPECT_TRUE(two.net[0].alive(1));
 }
 

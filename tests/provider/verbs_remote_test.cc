@@ -78,7 +78,7 @@ TEST(VerbsRemote, Orders_to_a_peer_are_bounded_and_leave_room_for_packets) {
     job.stop();
     while (job.next < 1000 && job.fetch(1) == Post::done) job.poll(0);
     const std::size_t packets_room = depth - std::min<std::size_t>(8, depth / 4);
-    EXPECT_EQ(job.next, std::min<std::size_t>(packets_room / 2, verbs::Orders::most)) << depth;
+    EXPECT_EQ(job.next, std::min<std::size_t>(packets_room / 2, verbs::PendingRdma::most)) << depth;
     EXPECT_EQ(post(job.net[0], 1, 8), Post::done);
     EXPECT_EQ(job.fetch(1), Post::again);
     job.go_on();
@@ -185,13 +185,13 @@ TEST(VerbsRemote, Memory_that_the_adapter_does_not_take_is_an_error_and_nothing_
   }
   ASSERT_FALSE(opened.empty());
   const auto& counters = job.net[1].messages().counters();
-  EXPECT_EQ(counters.open_now, opened.size() + 1);
-  EXPECT_EQ(counters.open_bytes, opened.size() * memory.size() + 64);
+  EXPECT_EQ(counters.registered_now, opened.size() + 1);
+  EXPECT_EQ(counters.registered_bytes, opened.size() * memory.size() + 64);
   job.net[1].close_memory(opened.back());
   job.net[1].close_memory(opened.back());  // is not there any more
-  EXPECT_EQ(counters.open_now, opened.size());
+  EXPECT_EQ(counters.registered_now, opened.size());
   EXPECT_TRUE(job.net[1].open_memory(memory, Access::local).ok());
-  EXPECT_EQ(counters.openings, opened.size() + 2);
+  EXPECT_EQ(counters.registrations, opened.size() + 2);
   EXPECT_TRUE(job.net[1].open_memory({}, Access::local).failed());
   ASSERT_TRUE(job.connect(1));
   ASSERT_EQ(job.fetch(1), Post::done);
@@ -209,10 +209,10 @@ TEST(VerbsRemote, Orders_and_bytes_are_counted) {
   ASSERT_EQ(job.net[0].rdma_write(1, std::span(job.mine).first(50), job.mine_open.lkey, place, 9),
             Post::done);
   const auto& counters = job.net[0].messages().counters();
-  EXPECT_EQ(counters.fetches, 2U);
-  EXPECT_EQ(counters.fetched_bytes, 16U);
-  EXPECT_EQ(counters.puts, 1U);
-  EXPECT_EQ(counters.put_bytes, 50U);
+  EXPECT_EQ(counters.rdma_reads, 2U);
+  EXPECT_EQ(counters.rdma_read_bytes, 16U);
+  EXPECT_EQ(counters.rdma_writes, 1U);
+  EXPECT_EQ(counters.rdma_write_bytes, 50U);
   ASSERT_TRUE(job.until_ended(3));
 }
 
@@ -362,10 +362,10 @@ TEST(VerbsRemote, Adapter_that_can_do_too_little_is_refused_with_its_name) {
   };
   VerbsHabits habits;
   EXPECT_EQ(refusal(habits), "none");
-  habits.reads = 0;
+  habits.max_reads = 0;
   EXPECT_NE(refusal(habits).find("standin7:1 works at 0 reads"), std::string::npos);
-  habits.reads = 1;
-  habits.longest_order = Verbs::max_remote_bytes - 1;
+  habits.max_reads = 1;
+  habits.max_rdma_bytes = Verbs::max_remote_bytes - 1;
   EXPECT_NE(refusal(habits).find("at most 8388607 bytes"), std::string::npos);
 }
 

@@ -225,7 +225,7 @@ TEST(VerbsReturn, Who_leaves_waits_for_one_that_may_have_sent_already) {
   crowd.step(300);
   crowd.net[1].leave(Leaving::may_return);
   const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::nanoseconds(verbs::Messages::longest_farewell_ns * 5 / 4);
+                   std::chrono::nanoseconds(verbs::Messages::max_leave_wait_ns * 5 / 4);
   while (std::chrono::steady_clock::now() < end) {
     crowd.step(1000);
     ASSERT_FALSE(crowd.net[1].quiesced());
@@ -249,7 +249,7 @@ TEST(VerbsReturn, Who_leaves_is_woken_when_one_that_says_nothing_has_had_its_tim
   ASSERT_EQ(crowd.try_to(1, 0), Post::again);
   crowd.step();
   crowd.net[1].leave(Leaving::may_return);
-  const auto latest = base::now_ns() + std::uint64_t(verbs::Messages::longest_farewell_ns);
+  const auto latest = base::now_ns() + std::uint64_t(verbs::Messages::max_leave_wait_ns);
   while (!crowd.net[1].quiesced()) {
     if (crowd.net[1].poll(crowd.sinks[1]) != 0) continue;
     ASSERT_FALSE(crowd.net[1].quiesced());  // or it would sleep now

@@ -25,18 +25,18 @@ using verbs::Messages;
 
 /// The packet that is under way in the ring of rank 1, changed; what rank 1 says of it.
 std::string loss_after(const std::function<void(std::vector<std::byte>&)>& change) {
-  Talk talk(2);
-  EXPECT_TRUE(talk.warm_up(0, 1));
-  EXPECT_EQ(post(talk.net[0], 1, 8, talk.sent[0][1]), Post::done);
-  auto& mail = (*talk.net.ranks[1]->adapter->queues().begin())->mail;
-  if (mail.size() != 1 || mail.front().kind != QueueStandIn::Kind::put) return "no write";
+  Talk traffic(2);
+  EXPECT_TRUE(traffic.warm_up(0, 1));
+  EXPECT_EQ(post(traffic.net[0], 1, 8, traffic.sent[0][1]), Post::done);
+  auto& mail = (*traffic.net.ranks[1]->adapter->queues().begin())->mail;
+  if (mail.size() != 1 || mail.front().kind != QueueStandIn::Kind::rdma_write) return "no write";
   change(mail.front().bytes);
-  EXPECT_TRUE(talk.until([&] { return !talk.net.losses(1).empty(); }));
-  EXPECT_FALSE(talk.net[1].alive(0));
-  EXPECT_EQ(static_cast<int>(talk.sinks[1].packets.size()), talk.sent[0][1]);
-  for (int i = 0; i < 100; ++i) talk.poll_all();
-  EXPECT_EQ(talk.net.losses(1).size(), 1U);
-  return talk.net.losses(1).front().text;
+  EXPECT_TRUE(traffic.until([&] { return !traffic.net.losses(1).empty(); }));
+  EXPECT_FALSE(traffic.net[1].alive(0));
+  EXPECT_EQ(static_cast<int>(traffic.sinks[1].packets.size()), traffic.sent[0][1]);
+  for (int i = 0; i < 100; ++i) traffic.poll_all();
+  EXPECT_EQ(traffic.net.losses(1).size(), 1U);
+  return traffic.net.losses(1).front().text;
 }
 
 wire::VerbsPacket head_of(const std::vector<std::byte>& written) {
@@ -104,27 +104,27 @@ TEST(VerbsSlots, Nonsense_in_a_slot_ends_the_connection_with_a_reason) {
 
 /// Packets whose envelopes repeat, to rank 1.
 struct Repeats {
-  explicit Repeats(const VerbsHabits& habits = {}) : talk(2, habits) {
-    warm = talk.warm_up(0, 1);
-    talk.sinks[1].packets.clear();
+  explicit Repeats(const VerbsHabits& habits = {}) : traffic(2, habits) {
+    warm = traffic.warm_up(0, 1);
+    traffic.sinks[1].packets.clear();
   }
   Post post(std::size_t bytes, int tag) {
-    const Post answer = talk.net[0].post(1, envelope(bytes, tag), pattern(bytes, posted));
+    const Post answer = traffic.net[0].post(1, envelope(bytes, tag), pattern(bytes, posted));
     if (answer == Post::done) ++posted;
     return answer;
   }
   bool say(std::size_t bytes, int tag) {
-    return talk.until([&] { return post(bytes, tag) == Post::done; });
+    return traffic.until([&] { return post(bytes, tag) == Post::done; });
   }
   bool all_came() {
-    return talk.until([&] { return talk.sinks[1].packets.size() == posted; });
+    return traffic.until([&] { return traffic.sinks[1].packets.size() == posted; });
   }
   /// What lies between the ranks.
   std::vector<std::byte>& written() {
-    return (*talk.net.ranks[1]->adapter->queues().begin())->mail.back().bytes;
+    return (*traffic.net.ranks[1]->adapter->queues().begin())->mail.back().bytes;
   }
 
-  Talk talk;
+  Talk traffic;
   bool warm = false;
   unsigned posted = 0;
 };
@@ -139,7 +139,7 @@ TEST(VerbsSlots, Repeated_envelope_goes_without_a_header) {
     EXPECT_EQ(repeats.written().size(), bytes + 16);
     ASSERT_TRUE(repeats.all_came());
   }
-  EXPECT_EQ(repeats.talk.counters(0).bare_sends, 3U);
+  EXPECT_EQ(repeats.traffic.counters(0).bare_sends, 3U);
 }
 
 TEST(VerbsSlots, Envelopes_are_right_whatever_comes_in_between) {
@@ -156,15 +156,15 @@ TEST(VerbsSlots, Envelopes_are_right_whatever_comes_in_between) {
       const std::size_t bytes = i % 97 == 0 ? 3000 : i / 5 % 3 * 100;
       said.emplace_back(bytes, static_cast<int>(i / 9 % 4));
       ASSERT_TRUE(repeats.say(said.back().first, said.back().second));
-      if (i % 501 == 0) (void)repeats.talk.net[1].arm();
+      if (i % 501 == 0) (void)repeats.traffic.net[1].arm();
       if (i % 2 == 0) {
         ASSERT_TRUE(repeats.all_came());
       }
     }
     ASSERT_TRUE(repeats.all_came());
-    EXPECT_GT(repeats.talk.counters(0).bare_sends, 1000U);
+    EXPECT_GT(repeats.traffic.counters(0).bare_sends, 1000U);
     for (unsigned i = 0; i < said.size(); ++i) {
-      const auto& packet = repeats.talk.sinks[1].packets[i];
+      const auto& packet = repeats.traffic.sinks[1].packets[i];
       ASSERT_EQ(packet.envelope.tag, said[i].second) << i;
       ASSERT_EQ(packet.envelope.length, said[i].first) << i;
       ASSERT_EQ(packet.body, pattern(said[i].first, i)) << i;
@@ -189,9 +189,9 @@ struct SecondPacket {
   }
   /// What rank 1 says of rank 0 in the end.
   std::string loss() {
-    auto& losses = repeats.talk.net.losses(1);
-    EXPECT_TRUE(repeats.talk.until([&] { return !losses.empty(); }));
-    EXPECT_EQ(repeats.talk.sinks[1].packets.size(), 1U);
+    auto& losses = repeats.traffic.net.losses(1);
+    EXPECT_TRUE(repeats.traffic.until([&] { return !losses.empty(); }));
+    EXPECT_EQ(repeats.traffic.sinks[1].packets.size(), 1U);
     return losses.front().text;
   }
 
@@ -220,13 +220,13 @@ TEST(VerbsSlots, What_lacks_a_mark_is_no_packet_and_a_message_behind_it_ends_the
   for (const std::size_t byte : {0, 1, 2, 3, 4, 5, 6, 7, 16, 19, 20, 21, 22}) {
     SecondPacket second([](auto&) {});
     second.repeats.written()[byte] ^= std::byte{1};
-    Talk& talk = second.repeats.talk;
-    for (int i = 0; i < 300; ++i) talk.poll_all();
-    EXPECT_EQ(talk.sinks[1].packets.size(), 1U);
-    EXPECT_TRUE(talk.net.losses(1).empty());
+    Talk& traffic = second.repeats.traffic;
+    for (int i = 0; i < 300; ++i) traffic.poll_all();
+    EXPECT_EQ(traffic.sinks[1].packets.size(), 1U);
+    EXPECT_TRUE(traffic.net.losses(1).empty());
     // Nobody keeps it awake in this way.
-    for (int i = 0; i < 10; ++i) (void)talk.net[1].arm();
-    EXPECT_TRUE(talk.net[1].arm()) << byte;
+    for (int i = 0; i < 10; ++i) (void)traffic.net[1].arm();
+    EXPECT_TRUE(traffic.net[1].arm()) << byte;
     ASSERT_EQ(second.repeats.post(3000, 5), Post::done);
     const std::string text = second.loss();
     EXPECT_NE(text.find("a wrong number"), std::string::npos) << text;
@@ -249,25 +249,25 @@ void expect_wait_for_both_ends(Bytes order) {
           ASSERT_TRUE(repeats.all_came());
         }
         ASSERT_EQ(repeats.post(bytes, is_bare ? 0 : tag), Post::done);
-        auto& mail = (*repeats.talk.net.ranks[1]->adapter->queues().begin())->mail;
+        auto& mail = (*repeats.traffic.net.ranks[1]->adapter->queues().begin())->mail;
         ASSERT_EQ(mail.size(), 1U);
         ASSERT_EQ(mail.front().bytes.size(), written);
-        auto* const to = reinterpret_cast<std::byte*>(mail.front().order.place.address);
+        auto* const to = reinterpret_cast<std::byte*>(mail.front().request.place.address);
         for (std::size_t i = 0; i < written; ++i) {
           const bool is_missing = descends ? i < missing : i >= written - missing;
           to[i] = is_missing ? ~mail.front().bytes[i] : mail.front().bytes[i];
         }
         const auto late = std::exchange(mail, {});
-        const std::size_t came = repeats.talk.sinks[1].packets.size();
-        for (int i = 0; i < 3; ++i) repeats.talk.poll_all();
-        ASSERT_EQ(repeats.talk.sinks[1].packets.size(), came) << bytes << ' ' << missing;
+        const std::size_t came = repeats.traffic.sinks[1].packets.size();
+        for (int i = 0; i < 3; ++i) repeats.traffic.poll_all();
+        ASSERT_EQ(repeats.traffic.sinks[1].packets.size(), came) << bytes << ' ' << missing;
         mail = late;
-        ASSERT_TRUE(repeats.all_came() && repeats.talk.until([&] { return mail.empty(); }));
-        ASSERT_EQ(repeats.talk.sinks[1].packets.back().body, pattern(bytes, repeats.posted - 1));
+        ASSERT_TRUE(repeats.all_came() && repeats.traffic.until([&] { return mail.empty(); }));
+        ASSERT_EQ(repeats.traffic.sinks[1].packets.back().body, pattern(bytes, repeats.posted - 1));
       }
     }
   }
-  EXPECT_TRUE(repeats.talk.net.losses(1).empty());
+  EXPECT_TRUE(repeats.traffic.net.losses(1).empty());
 }
 
 TEST(VerbsSlots, Packet_waits_for_both_of_its_ends) {

@@ -33,27 +33,27 @@ namespace fulmar::fabric {
 
 struct VerbsHabits {
   double reluctance = 0;  ///< posts are refused, and reads bring nothing, with this probability
-  double lag = 0;  ///< reads and writes of memory are not begun at a look, with this probability
-  double answer_lag = 0;  ///< what was read does not come at a look, with this probability
+  double lag = 0;         ///< probability that a poll does not begin an RDMA operation
+  double answer_lag = 0;  ///< probability that a poll does not complete an RDMA read
   std::size_t inline_bytes = 220;
   std::size_t receive_depth = 256;
   std::size_t send_depth = 128;
   std::size_t completion_depth = 2048;
   std::size_t most_registered = SIZE_MAX;  ///< bytes; more is refused
   wire::VerbsLink link = wire::VerbsLink::ethernet;
-  std::uint8_t reads = 4;
-  std::size_t longest_order = SIZE_MAX;
-  bool changes = true;
-  bool puts_in_order = true;
+  std::uint8_t max_reads = 4;
+  std::size_t max_rdma_bytes = SIZE_MAX;
+  bool atomics = true;
+  bool writes_in_order = true;
   bool places_in_order = true;
-  bool tears = false;     ///< the bytes of a put come one after the other, with looks in between
+  bool tears = false;     ///< the bytes of a write arrive one by one, with polls in between
   bool descends = false;  ///< then: the last byte comes first
   std::size_t rings = verbs::usual_rings;  ///< that each rank lends
   std::uint32_t ringless = UINT32_MAX;     ///< a rank that wants none
   verbs::CompletionQueues completion_queues = verbs::CompletionQueues::one;
   bool calls = false;                         ///< completions make a descriptor readable
-  bool come_back = false;                     ///< who has left may do so
-  bool loopback = false;                      ///< the ranks meet over TCP
+  bool come_back = false;                     ///< peers that have left may return
+  bool loopback = false;                      ///< the ranks connect over TCP
   std::uint64_t patience_ns = 4'000'000'000;  ///< see verbs::Config
 };
 
@@ -68,32 +68,32 @@ struct VerbsWires {
   std::map<std::uint32_t, QueueStandIn*> queues;  ///< by number
   std::uint32_t next_number = 0x100;
   std::uint64_t sends = 0;
-  std::uint64_t puts = 0;
-  std::uint64_t receives = 0;  ///< calls, of all adapters
-  std::uint64_t reads = 0;     ///< the same
+  std::uint64_t rdma_writes = 0;
+  std::uint64_t receives = 0;   ///< calls, of all adapters
+  std::uint64_t max_reads = 0;  ///< the same
 
   [[nodiscard]] bool happens(double probability) {
     return probability > 0 && std::uniform_real_distribution<>(0, 1)(random) < probability;
   }
   [[nodiscard]] bool refuses() { return happens(habits.reluctance); }
-  /// Lets all adapters go on, which needs nobody's processor.
+  /// Lets all adapters proceed, which needs no processor of a rank.
   void turn();
 };
 
 class QueueStandIn final : public verbs::Queue {
  public:
-  enum class Kind : std::uint8_t { message, fetch, put, change };
+  enum class Kind : std::uint8_t { message, rdma_read, rdma_write, atomic };
   /// An order on its way to the queue that carries it out.
   struct Mail {
     std::vector<std::byte> bytes;  ///< of an inline message or put
     std::uint64_t id = 0;
-    bool is_told = false;
-    std::uint64_t serial = 0;  ///< of the sender's orders, from 1; 0: somebody slipped it in
+    bool is_signaled = false;
+    std::uint64_t serial = 0;  ///< of the sender's work requests, from 1; 0: a forged packet
     Kind kind = Kind::message;
     std::span<const std::byte> from;  ///< of a put, or another message; read late
     std::uint64_t bytes_to_fetch = 0;
-    verbs::RemoteOrder order;
-    verbs::ChangeOrder change;
+    verbs::RdmaWorkRequest request;
+    verbs::AtomicWorkRequest atomic;
     std::optional<std::uint32_t> word;
     bool is_half_done = false;  ///< of a put: its front is there
     std::size_t written = 0;    ///< bytes, of a put that is torn
@@ -103,7 +103,7 @@ class QueueStandIn final : public verbs::Queue {
       if (!from.empty()) bytes.assign(from.begin(), from.end());
       from = {};
     }
-    /// What a put writes, from where it lies now.
+    /// The data of a write, at their present address.
     [[nodiscard]] std::span<const std::byte> source() const {
       return from.empty() ? std::span<const std::byte>(bytes) : from;
     }
@@ -127,14 +127,17 @@ class QueueStandIn final : public verbs::Queue {
   [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo& own,
                                     const wire::VerbsConnectionInfo& theirs) override {
     if (own.queue != number_ || own.first > wire::verbs_number_mask) std::abort();
-    if (own.reads != wires_.habits.reads) std::abort();
+    if (own.max_reads != wires_.habits.max_reads) std::abort();
     peer_ = theirs.queue;
     return {};
   }
-  verbs::Taken send(const verbs::SendOrder& order) override;
-  verbs::Taken fetch(std::span<std::byte> to, const verbs::RemoteOrder& order) override;
-  verbs::Taken put(std::span<const std::byte> from, const verbs::PutOrder& order) override;
-  verbs::Taken change(std::span<std::byte> was, const verbs::ChangeOrder& order) override;
+  verbs::PostResult send(const verbs::SendWorkRequest& request) override;
+  verbs::PostResult rdma_read(std::span<std::byte> to,
+                              const verbs::RdmaWorkRequest& request) override;
+  verbs::PostResult rdma_write(std::span<const std::byte> from,
+                               const verbs::WriteWorkRequest& request) override;
+  verbs::PostResult atomic(std::span<std::byte> was,
+                           const verbs::AtomicWorkRequest& request) override;
   [[nodiscard]] std::string last_error() const override { return "the queue is broken"; }
 
   /// Nothing can be posted from now on.
@@ -156,20 +159,20 @@ class QueueStandIn final : public verbs::Queue {
   struct Work {
     std::uint64_t serial = 0;
     std::uint64_t id = 0;
-    bool is_told = false;
+    bool is_signaled = false;
     std::span<const std::byte> from;  ///< of a put or message
     std::span<std::byte> to;          ///< of a fetch
     std::vector<std::byte> answer;    ///< what was fetched, on its way here
     std::optional<int> status;        ///< known; 0: it was carried out
   };
-  [[nodiscard]] std::optional<verbs::Taken> refuses_order();
-  verbs::Taken launch(Mail order, std::span<std::byte> to);
+  [[nodiscard]] std::optional<verbs::PostResult> refuses_order();
+  verbs::PostResult launch(Mail request, std::span<std::byte> to);
   void serve();
   enum class Step : std::uint8_t { half, whole };
-  [[nodiscard]] Step write(Mail& order, std::byte* to);
-  [[nodiscard]] Step write_torn(Mail& order, std::byte* to);
-  [[nodiscard]] bool may_begin(const Mail& order) const;
-  [[nodiscard]] int carry_out(Mail& order, std::vector<std::byte>& answer, Step& step);
+  [[nodiscard]] Step write(Mail& request, std::byte* to);
+  [[nodiscard]] Step write_torn(Mail& request, std::byte* to);
+  [[nodiscard]] bool may_begin(const Mail& request) const;
+  [[nodiscard]] int carry_out(Mail& request, std::vector<std::byte>& answer, Step& step);
   void end(std::uint64_t serial, int status, std::vector<std::byte> answer = {});
   void settle();
   void tell(const Work& work, int status);
@@ -182,7 +185,7 @@ class QueueStandIn final : public verbs::Queue {
   std::deque<Work> works_;
   std::uint64_t posted_ = 0;
   std::uint64_t ended_ = 0;
-  std::uint64_t freed_ = 0;  ///< places: those up to the last that was told
+  std::uint64_t freed_ = 0;  ///< slots: up to the last signaled one
   bool broken_ = false;
   bool failed_ = false;  ///< in the error state
 };
@@ -199,11 +202,11 @@ class VerbsStandIn final : public verbs::Adapter {
     traits_.mtu = 3;
     traits_.receive_depth = wires.habits.receive_depth;
     traits_.completion_depth = wires.habits.completion_depth;
-    traits_.reads = wires.habits.reads;
-    traits_.longest_order = wires.habits.longest_order;
-    traits_.puts_in_order = wires.habits.puts_in_order;
+    traits_.max_reads = wires.habits.max_reads;
+    traits_.max_rdma_bytes = wires.habits.max_rdma_bytes;
+    traits_.writes_in_order = wires.habits.writes_in_order;
     traits_.places_in_order = wires.habits.places_in_order;
-    traits_.changes = wires.habits.changes;
+    traits_.atomics = wires.habits.atomics;
     traits_.place = "10.0.0." + std::to_string(self + 1);
   }
   ~VerbsStandIn() override {
@@ -238,18 +241,19 @@ class VerbsStandIn final : public verbs::Adapter {
     own_.insert(queue.get());
     return std::unique_ptr<verbs::Queue>(std::move(queue));
   }
-  std::size_t receive(std::span<const verbs::ReceiveOrder> orders, std::uint32_t key) override {
+  std::size_t receive(std::span<const verbs::ReceiveWorkRequest> requests,
+                      std::uint32_t key) override {
     ++wires_.receives;
     if (std::exchange(started_, true) && wires_.refuses()) return 0;
     std::size_t taken = 0;
-    while (taken < orders.size() && buffers_.size() < traits_.receive_depth) {
-      check_registered(orders[taken].memory, key);
-      buffers_.push_back(orders[taken++]);
+    while (taken < requests.size() && buffers_.size() < traits_.receive_depth) {
+      check_registered(requests[taken].memory, key);
+      buffers_.push_back(requests[taken++]);
     }
     return taken;
   }
   std::size_t read(std::span<verbs::Completion> completions) override {
-    ++wires_.reads;
+    ++wires_.max_reads;
     if (wires_.refuses()) return 0;
     if (!has_two_queues()) return read_from(came_, completions);
     return both_.read(
@@ -264,20 +268,22 @@ class VerbsStandIn final : public verbs::Adapter {
     has_rung_ = false;
     arrivals_.arm();
   }
-  [[nodiscard]] int ends_descriptor() const noexcept override { return ends_.descriptor.get(); }
-  void arm_ends() override { ends_.arm(); }
-  [[nodiscard]] int happening_descriptor() const noexcept override { return happenings_fd_[0]; }
-  [[nodiscard]] bool next_happening(verbs::Event& happening) override {
+  [[nodiscard]] int completion_descriptor() const noexcept override {
+    return ends_.descriptor.get();
+  }
+  void arm_completions() override { ends_.arm(); }
+  [[nodiscard]] int event_descriptor() const noexcept override { return happenings_fd_[0]; }
+  [[nodiscard]] bool next_event(verbs::Event& event) override {
     if (happenings_.empty()) return false;
-    happening = happenings_.front();
+    event = happenings_.front();
     happenings_.pop_front();
     char byte = 0;
     return ::read(happenings_fd_[0], &byte, 1) == 1;
   }
 
   /// Lets something happen.
-  void happen(const verbs::Event& happening) {
-    happenings_.push_back(happening);
+  void happen(const verbs::Event& event) {
+    happenings_.push_back(event);
     if (::write(happenings_fd_[1], "", 1) != 1) std::abort();
   }
   void open_events() {
@@ -319,7 +325,7 @@ class VerbsStandIn final : public verbs::Adapter {
     (is_apart ? ends_ : arrivals_).call();
     has_rung_ = true;
   }
-  /// Much may happen between looks at two queues.
+  /// Much may happen between polls of two queues.
   std::size_t read_from(std::deque<verbs::Completion>& queue,
                         std::span<verbs::Completion> completions) {
     wires_.turn();
@@ -353,21 +359,21 @@ class VerbsStandIn final : public verbs::Adapter {
   [[nodiscard]] bool has_buffers() const { return !buffers_.empty(); }
   /// A message goes into a buffer.
   void deliver(const std::vector<std::byte>& message, std::uint32_t queue) {
-    const verbs::ReceiveOrder buffer = buffers_.front();
+    const verbs::ReceiveWorkRequest buffer = buffers_.front();
     buffers_.pop_front();
     if (message.size() > buffer.memory.size()) std::abort();
     if (!message.empty()) std::memcpy(buffer.memory.data(), message.data(), message.size());
     verbs::Completion completion;
-    completion.kind = verbs::Completion::Kind::came;
+    completion.kind = verbs::Completion::Kind::received;
     completion.id = buffer.id;
     completion.queue = queue;
     completion.bytes = message.size();
     note(completion);
   }
-  /// A buffer is used up by a put that tells of itself.
+  /// A buffer is used up by a write with immediate data.
   void tell(std::uint32_t word, std::size_t bytes, std::uint32_t queue) {
     verbs::Completion completion;
-    completion.kind = verbs::Completion::Kind::told;
+    completion.kind = verbs::Completion::Kind::immediate;
     completion.id = buffers_.front().id;
     completion.queue = queue;
     completion.bytes = bytes;
@@ -375,7 +381,7 @@ class VerbsStandIn final : public verbs::Adapter {
     buffers_.pop_front();
     note(completion);
   }
-  /// Tells once after it was armed, as a completion channel does.
+  /// Notifies once after it was armed, as a completion channel does.
   struct Caller {
     base::UniqueFd descriptor;
     bool is_armed = false;
@@ -403,7 +409,7 @@ class VerbsStandIn final : public verbs::Adapter {
   std::size_t registered_ = 0;
   std::uint32_t next_key_ = 1;
   std::map<std::uint32_t, Region> regions_;  ///< by own key
-  std::deque<verbs::ReceiveOrder> buffers_;
+  std::deque<verbs::ReceiveWorkRequest> buffers_;
   std::deque<verbs::Completion> came_;   ///< of one queue, everything
   std::deque<verbs::Completion> ended_;  ///< of two: of own orders
   verbs::TwoQueues both_;

@@ -62,7 +62,7 @@ TEST(VerbsPost, What_was_taken_is_told_now_and_then_and_costs_nothing_with_traff
   ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 640; }));
   const std::uint64_t told = net[1].messages().counters().credits;
   EXPECT_GE(told, 640 / verbs::Messages::window);
-  EXPECT_LE(told, 1 + 640 / verbs::Messages::silent_packets);
+  EXPECT_LE(told, 1 + 640 / verbs::Messages::ack_interval);
   for (unsigned i = 0; i < 200; ++i) {
     ASSERT_TRUE(send(net, sinks, 0, 1, 8));
     ASSERT_TRUE(poll_until(net, sinks, [&] { return sinks[1].packets.size() == 641 + i; }));
@@ -95,12 +95,12 @@ TEST(VerbsPost, Look_that_brings_a_packet_asks_the_adapter_once_and_posts_no_buf
   while (net[1].poll(sinks[1]) != 0) {
   }
   const std::uint64_t sends = net.wires.sends;
-  const std::uint64_t reads = net.wires.reads;
+  const std::uint64_t max_reads = net.wires.max_reads;
   const std::uint64_t receives = net.wires.receives;
   ASSERT_EQ(post(net[0], 1, 8), Post::done);
   EXPECT_EQ(net.wires.sends, sends + 1);
   EXPECT_EQ(net[1].poll(sinks[1]), 1U);
-  EXPECT_EQ(net.wires.reads, reads + 1);
+  EXPECT_EQ(net.wires.max_reads, max_reads + 1);
   EXPECT_EQ(net.wires.receives, receives);
   EXPECT_EQ(net[1].poll(sinks[1]), 0U);
   EXPECT_EQ(net.wires.receives, receives + 1);
@@ -241,7 +241,7 @@ struct Forger {
     ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  static wire::VerbsConnectionInfo card() {
+  static wire::VerbsConnectionInfo info() {
     wire::VerbsConnectionInfo made;
     made.from = {VerbsNet::job, 1};
     made.queue = 77;
@@ -255,24 +255,24 @@ struct Forger {
 
 TEST(VerbsConnect, Nonsense_instead_of_a_card_makes_the_peer_lost) {
   std::vector<std::vector<std::byte>> wrong;
-  wrong.emplace_back(wire::verbs_card_bytes);
-  wire::VerbsConnectionInfo card = Forger::card();
+  wrong.emplace_back(wire::verbs_info_bytes);
+  wire::VerbsConnectionInfo info = Forger::info();
   const auto add = [&] {
-    const auto bytes = wire::encode_verbs_card(card);
+    const auto bytes = wire::encode_verbs_card(info);
     wrong.emplace_back(bytes.begin(), bytes.end());
-    card = Forger::card();
+    info = Forger::info();
   };
-  card.from.rank = 0;  // another one's
+  info.from.rank = 0;  // another one's
   add();
-  card.from.job = VerbsNet::job + 1;
+  info.from.job = VerbsNet::job + 1;
   add();
-  card.from.engine = 1;
+  info.from.engine = 1;
   add();
-  card.link = wire::VerbsLink::infiniband;
+  info.link = wire::VerbsLink::infiniband;
   add();
-  card.buffer_bytes = 4096;
+  info.buffer_bytes = 4096;
   add();
-  card.queue = 0;
+  info.queue = 0;
   add();
   add();
   for (int i = 0; i < 4; ++i) wrong.back().push_back(std::byte{7});  // no word behind it
@@ -292,8 +292,8 @@ TEST(VerbsConnect, Bytes_behind_the_greeting_and_a_card_in_pieces) {
   VerbsNet net(2);
   std::vector<KeepingSink> sinks(2);
   Forger forger(net);
-  const auto card = wire::encode_verbs_card(Forger::card());
-  for (const std::byte& byte : card) {
+  const auto info = wire::encode_verbs_card(Forger::info());
+  for (const std::byte& byte : info) {
     forger.say({&byte, 1});
     for (int i = 0; i < 70; ++i) net[0].poll(sinks[0]);
   }

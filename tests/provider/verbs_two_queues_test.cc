@@ -20,12 +20,13 @@ constexpr auto two = verbs::CompletionQueues::two;
 
 /// Two ranks that talk and sleep. One that sleeps wakes when its adapter calls, or at its deadline.
 struct Sleepers {
-  explicit Sleepers(const VerbsHabits& habits) : talk(2, habits) {}
+  explicit Sleepers(const VerbsHabits& habits) : traffic(2, habits) {}
 
-  Verbs& operator[](std::uint32_t rank) { return talk.net[rank]; }
+  Verbs& operator[](std::uint32_t rank) { return traffic.net[rank]; }
   void say(std::uint32_t from, std::size_t bytes) {
     const std::uint32_t to = 1 - from;
-    if (post(talk.net[from], to, bytes, talk.sent[from][to]) == Post::done) ++talk.sent[from][to];
+    if (post(traffic.net[from], to, bytes, traffic.sent[from][to]) == Post::done)
+      ++traffic.sent[from][to];
   }
   /// Mostly short packets.
   void say_some(std::uint32_t from, std::mt19937& random) {
@@ -37,15 +38,15 @@ struct Sleepers {
   }
   void prepare_sleep(std::uint32_t rank) {
     const bool may_sleep = (*this)[rank].arm();
-    asleep[rank] = (*this)[rank].poll(talk.sinks[rank]) == 0 && may_sleep;
+    asleep[rank] = (*this)[rank].poll(traffic.sinks[rank]) == 0 && may_sleep;
     slept += asleep[rank] ? 1 : 0;
   }
   enum class Clock : std::uint8_t { stands, goes };
   /// What a rank does next that neither sends nor gets tired.
   void go_on(std::uint32_t rank, Clock clock) {
     const bool is_late = clock == Clock::goes && (*this)[rank].next_deadline_ns() >= 0;
-    if (talk.net.ranks[rank]->adapter->has_rung() || is_late) asleep[rank] = false;
-    if (!asleep[rank]) (*this)[rank].poll(talk.sinks[rank]);
+    if (traffic.net.ranks[rank]->adapter->has_rung() || is_late) asleep[rank] = false;
+    if (!asleep[rank]) (*this)[rank].poll(traffic.sinks[rank]);
   }
   void step(std::mt19937& random) {
     const std::uint32_t rank = random() % 2;
@@ -54,7 +55,7 @@ struct Sleepers {
         if (random() % 4 == 0 && !asleep[rank]) say_some(rank, random);
         break;
       case 1:
-        talk.net.wires.turn();
+        traffic.net.wires.turn();
         break;
       case 2:
         if (random() % 8 == 0 && !asleep[rank]) prepare_sleep(rank);
@@ -65,12 +66,12 @@ struct Sleepers {
   }
   /// Time goes by in which a rank has nothing to say, and sleeps when it can.
   void rest(std::uint32_t rank) {
-    for (int i = 0; i < 10; ++i) talk.net.wires.turn();
+    for (int i = 0; i < 10; ++i) traffic.net.wires.turn();
     go_on(rank, Clock::goes);
     if (!asleep[rank]) prepare_sleep(rank);
   }
 
-  Talk talk;
+  Talk traffic;
   std::array<bool, 2> asleep{};
   std::uint64_t slept = 0;
   std::uint64_t long_ones = 0;
@@ -86,23 +87,23 @@ TEST(VerbsTwoQueues, Rings_messages_and_sleeps_lose_nothing_and_keep_the_order) 
                    .receive_depth = seed % 5 == 0 ? 16U : 256U,
                    .tears = seed % 3 == 0,
                    .completion_queues = two});
-    Talk& talk = pair.talk;
-    ASSERT_TRUE(talk.warm_up(0, 1));
-    ASSERT_TRUE(talk.warm_up(1, 0));
+    Talk& traffic = pair.traffic;
+    ASSERT_TRUE(traffic.warm_up(0, 1));
+    ASSERT_TRUE(traffic.warm_up(1, 0));
     std::mt19937 random(seed);
     for (int i = 0; i < 600; ++i) pair.step(random);
     // One computes from now on; what it has sent arrives all the same.
     const std::uint32_t busy = seed % 2;
     for (int i = 0; i < 200; ++i) pair.rest(1 - busy);
-    ASSERT_TRUE(talk.received(busy, 1 - busy)) << seed;
+    ASSERT_TRUE(traffic.received(busy, 1 - busy)) << seed;
     for (int i = 0; i < 400; ++i) pair.rest(static_cast<std::uint32_t>(i % 2));
-    talk.check();
+    traffic.check();
     ASSERT_FALSE(::testing::Test::HasFailure()) << seed;
     for (std::uint32_t rank = 0; rank < 2; ++rank) pair[rank].leave(Leaving::for_good);
-    ASSERT_TRUE(talk.until([&] { return pair[0].quiesced() && pair[1].quiesced(); })) << seed;
+    ASSERT_TRUE(traffic.until([&] { return pair[0].quiesced() && pair[1].quiesced(); })) << seed;
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      ringed[rank] += talk.counters(rank).ring_packets;
-      turned += talk.counters(rank).gates_turned;
+      ringed[rank] += traffic.counters(rank).ring_packets;
+      turned += traffic.counters(rank).gates_turned;
     }
     slept += pair.slept;
     long_ones += pair.long_ones;
@@ -116,28 +117,29 @@ TEST(VerbsTwoQueues, Rings_messages_and_sleeps_lose_nothing_and_keep_the_order) 
 
 /// More messages than a look takes: there are always some left.
 TEST(VerbsTwoQueues, Flood_of_messages_does_not_hide_the_end_of_a_fetch) {
-  Talk talk(5, {.rings = 0, .completion_queues = two});
-  for (std::uint32_t from = 1; from < 5; ++from) ASSERT_TRUE(talk.say_and_wait(from, 0));
+  Talk traffic(5, {.rings = 0, .completion_queues = two});
+  for (std::uint32_t from = 1; from < 5; ++from) ASSERT_TRUE(traffic.say_and_wait(from, 0));
   std::array<std::byte, 64> mine{};
   std::array<std::byte, 64> theirs{};
-  const auto own = talk.net[0].open_memory(mine, Access::local);
-  const auto opened = talk.net[4].open_memory(theirs, Access::peers_read);
+  const auto own = traffic.net[0].open_memory(mine, Access::local);
+  const auto opened = traffic.net[4].open_memory(theirs, Access::peers_read);
   ASSERT_TRUE(own.ok() && opened.ok());
   const RemoteAddress place{opened.value().name_of(theirs.data()), opened.value().rkey};
   RemoteSink sink;
   for (std::uint64_t token = 0; token < 10; ++token) {
-    ASSERT_EQ(talk.net[0].rdma_read(4, mine, own.value().lkey, place, token), Post::done);
+    ASSERT_EQ(traffic.net[0].rdma_read(4, mine, own.value().lkey, place, token), Post::done);
     unsigned looks = 0;
     for (; looks < 20 && sink.ended.size() <= token; ++looks) {
       for (const std::uint32_t from : {1U, 2U, 3U}) {
-        talk.net[from].poll(talk.sinks[from]);
-        while (post(talk.net[from], 0, 8, talk.sent[from][0]) == Post::done) ++talk.sent[from][0];
+        traffic.net[from].poll(traffic.sinks[from]);
+        while (post(traffic.net[from], 0, 8, traffic.sent[from][0]) == Post::done)
+          ++traffic.sent[from][0];
       }
-      for (int i = 0; i < 10; ++i) talk.net.wires.turn();
+      for (int i = 0; i < 10; ++i) traffic.net.wires.turn();
       const std::size_t before = sink.tags.size();
-      talk.net[0].poll(sink);
+      traffic.net[0].poll(sink);
       ASSERT_GT(sink.tags.size() - before, 30U);
-      ASSERT_TRUE(talk.net.ranks[0]->adapter->has_events());
+      ASSERT_TRUE(traffic.net.ranks[0]->adapter->has_events());
     }
     EXPECT_LE(looks, 1U) << token;
   }
@@ -146,22 +148,22 @@ TEST(VerbsTwoQueues, Flood_of_messages_does_not_hide_the_end_of_a_fetch) {
 /// It is found out by an order that fails, which may be read first.
 TEST(VerbsTwoQueues, What_came_before_a_death_or_a_goodbye_is_taken_first) {
   for (const bool says_bye : {false, true}) {
-    for (int reads = 0; reads < 4; ++reads) {
-      Talk talk(2, {.completion_queues = two});
-      ASSERT_TRUE(talk.say_and_wait(0, 1));
-      for (int i = 0; i < reads; ++i) talk.net[1].poll(talk.sinks[1]);
+    for (int max_reads = 0; max_reads < 4; ++max_reads) {
+      Talk traffic(2, {.completion_queues = two});
+      ASSERT_TRUE(traffic.say_and_wait(0, 1));
+      for (int i = 0; i < max_reads; ++i) traffic.net[1].poll(traffic.sinks[1]);
       for (int i = 0; i < 40; ++i) {
-        ASSERT_EQ(post(talk.net[0], 1, 1000, talk.sent[0][1]++), Post::done);
+        ASSERT_EQ(post(traffic.net[0], 1, 1000, traffic.sent[0][1]++), Post::done);
       }
-      if (says_bye) talk.net[0].leave(Leaving::for_good);
-      for (int i = 0; i < 100; ++i) talk.net.wires.turn();
-      ASSERT_EQ(post(talk.net[1], 0, 8), Post::done);
-      talk.net.kill(0);
-      const auto& losses = talk.net.losses(1);
-      for (int i = 0; i < 1000; ++i) talk.poll_all();
-      EXPECT_TRUE(talk.received(0, 1)) << says_bye << ' ' << reads;
-      EXPECT_EQ(losses.size(), says_bye ? 0U : 1U) << reads;
-      EXPECT_EQ(talk.net[1].gone(0), says_bye);
+      if (says_bye) traffic.net[0].leave(Leaving::for_good);
+      for (int i = 0; i < 100; ++i) traffic.net.wires.turn();
+      ASSERT_EQ(post(traffic.net[1], 0, 8), Post::done);
+      traffic.net.kill(0);
+      const auto& losses = traffic.net.losses(1);
+      for (int i = 0; i < 1000; ++i) traffic.poll_all();
+      EXPECT_TRUE(traffic.received(0, 1)) << says_bye << ' ' << max_reads;
+      EXPECT_EQ(losses.size(), says_bye ? 0U : 1U) << max_reads;
+      EXPECT_EQ(traffic.net[1].gone(0), says_bye);
     }
   }
 }

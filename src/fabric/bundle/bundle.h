@@ -40,7 +40,7 @@ class Bundle final : public Network {
   /// The owner to be named in the config of the provider of the next rail to be added.
   [[nodiscard]] bundle::RailOwner& next_owner() noexcept;
   /// Before the first use, at most wire::bundle_most_rails times. `label`: see wire::BundleRail.
-  /// `bytes_per_second` is believed until something was measured. Fails (other) where the
+  /// `bytes_per_second` is the estimate until a transfer was measured. Fails (other) where the
   /// descriptor cannot be watched.
   [[nodiscard]] base::Error add(std::unique_ptr<Network> rail, std::string label,
                                 double bytes_per_second);
@@ -54,7 +54,7 @@ class Bundle final : public Network {
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
-  /// is known to be dead is dropped: `done`.
+  /// is known to have died is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> body) override;
   [[nodiscard]] Post post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
@@ -68,12 +68,12 @@ class Bundle final : public Network {
   [[nodiscard]] bool arm() override;
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
 
-  /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
+  /// The orderly end: `leave`, then poll until `quiesced`, then `end`: from then on `poll` does
   /// nothing.
   void leave(Leaving how) override;
   [[nodiscard]] bool quiesced() const noexcept override;
   void end() noexcept override;
-  /// After `end`: who still tries to reach this process, which does not come back, learns so.
+  /// After `end`, if this process does not return: peers that still connect to it are refused.
   void close() noexcept override;
   /// After `end`, if not closed: as if just opened, at the same addresses. Fails (other) where one
   /// of the rails does not reconnect (Network::reconnects), or the system has no descriptor left.

@@ -21,7 +21,7 @@ inline constexpr std::size_t max_in_place_bytes = (128U << 10) + max_prefix_byte
 /// For kept packets of all peers.
 inline constexpr std::size_t default_memory_bytes = 16U << 20;
 
-/// Who we are, and whom the provider calls.
+/// Identity of this process, and the callbacks of the provider.
 struct Config {
   Processes processes;  ///< required
   std::size_t memory_bytes = default_memory_bytes;
@@ -32,9 +32,9 @@ struct Config {
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
   /// Called from `poll` when a peer has left in good order.
   void (*left)(void* owner, std::uint32_t peer) = nullptr;
-  /// A line for people: a rail to some peer was given up. One for each rail; may be null.
+  /// A message for the user: a rail to a peer was given up. One for each rail; may be null.
   void (*report)(void* owner, const char* line) = nullptr;
-  /// The own clock; null: base::now_ns(). For tests.
+  /// Clock in nanoseconds; null: base::now_ns(). For tests.
   std::uint64_t (*clock)(void* owner) = nullptr;
 };
 

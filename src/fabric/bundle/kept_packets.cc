@@ -110,7 +110,7 @@ void KeptPackets::begin_again(bool (*needed)(wire::PacketKind kind) noexcept) {
     wire::Envelope envelope = record.envelope;
     envelope.length -= static_cast<std::uint32_t>(header_bytes);
     const auto head = wire::decode_bundle_packet(bytes);
-    // Room has always who does not ask for it.
+    // Cannot fail: Rank::own is always taken.
     static_cast<void>(again.add(envelope, static_cast<wire::BundleWhat>(head->what),
                                 bytes.subspan(header_bytes), Rank::own));
   }

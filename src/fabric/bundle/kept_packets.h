@@ -13,13 +13,13 @@
 
 namespace fulmar::fabric::bundle {
 
-/// Memory for packets of all peers. What is said in bytes is what was allocated.
+/// Memory for packets of all peers, in bytes allocated.
 struct Budget {
   std::size_t limit_bytes = 0;
   std::size_t used_bytes = 0;
 
-  /// From half of it on the peers are asked to acknowledge at once, so that what was sent quietly
-  /// before can never use up all.
+  /// Above half of the limit peers are asked to acknowledge at once, so that packets whose
+  /// acknowledgement was not requested cannot use up the rest.
   [[nodiscard]] bool is_scarce() const noexcept { return used_bytes * 2 > limit_bytes; }
 };
 
@@ -53,8 +53,8 @@ class KeptPackets {
     return cursor_ - numbers_.acknowledged();
   }
 
-  /// Whose packets they are: the device's wait when there are enough of them; the bundle's own are
-  /// few, and have always room.
+  /// Packets of the device wait at the limits; control packets of the bundle are few, and are always
+  /// taken.
   enum class Rank : std::uint8_t { ordinary, own };
   /// Copies a packet to the end, with this `what` and the next number in its header, and
   /// envelope.length grown by the header's. False if there is no room.
@@ -69,13 +69,13 @@ class KeptPackets {
   /// All are to be sent again.
   void rewind() noexcept;
 
-  /// Nothing of it was taken: those of kinds that are `needed` are to be sent again, from number 0
-  /// on; the others are forgotten.
+  /// The peer has taken none of them: those of kinds that are `needed` are sent again, numbered from 0
+  /// on; the others are discarded.
   void begin_again(bool (*needed)(wire::PacketKind kind) noexcept);
 
   /// The peer has all before `number`. False if there are no such packets.
   [[nodiscard]] bool acknowledge(std::uint32_t number) noexcept;
-  /// Forgets all packets and numbers.
+  /// Discards all packets and resets the numbers.
   void clear() noexcept;
 
  private:

@@ -13,7 +13,7 @@
 #include "wire/travels.h"
 #include "wire/verbs/verbs_address.h"
 
-/// Which rails lead to a peer, and what is sent to it.
+/// Which rails are used for a peer, and sending.
 namespace fulmar::fabric::bundle {
 
 namespace {
@@ -21,11 +21,11 @@ namespace {
 using base::ErrorClass;
 using base::failure;
 
-/// While no rail has taken the first packet, each further one is tried so much later than the one
-/// before it: the first one is the best one, but connecting it may take until its deadline.
+/// While no rail has taken the first packet, each further rail is tried this much later than the one
+/// before it: the first is the best one, but to connect it may take until its deadline.
 constexpr std::uint64_t stagger_ns = 250'000'000;
 
-/// The label of the one rail that a process without a bundle has.
+/// The label of the only rail of a process without a bundle.
 const char* label_of_single(std::span<const std::byte> address) {
   if (wire::is_ofi_address(address)) return "ofi";
   return wire::is_verbs_address(address) ? "verbs" : "tcp";
@@ -54,7 +54,7 @@ base::Result<std::unique_ptr<Pairs>> Pairs::open(const Config& config) {
 Pairs::Pairs(const Config& config, base::UniqueFd epoll)
     : config_(config), epoll_(std::move(epoll)), peers_(config.processes->size()) {
   budget_.limit_bytes = config.memory_bytes;
-  for (std::uint32_t i = 0; i < seats_.size(); ++i) seats_[i] = {this, i};
+  for (std::uint32_t i = 0; i < owners_.size(); ++i) owners_[i] = {this, i};
 }
 
 std::uint64_t Pairs::now() const noexcept {
@@ -110,7 +110,7 @@ base::Result<std::vector<wire::BundleRail>> Pairs::rails_of(std::uint32_t number
   return single;
 }
 
-/// Both sides count the rails that they share in the order of the one with the lower name.
+/// Both sides number the rails that they share in the order of the process with the lower name.
 base::Error Pairs::match(std::uint32_t number, Peer& peer) {
   auto theirs = rails_of(number);
   if (theirs.failed()) return theirs.error();
@@ -137,9 +137,9 @@ base::Error Pairs::match(std::uint32_t number, Peer& peer) {
   if (shared.size() == 1) return {};
   peer.rails = Peer::Rails::several;
   for (const std::uint8_t rail : shared) {
-    Way& way = peer.ways[peer.way_count++];
-    way.rail = rail;
-    way.speed = Speed(rails_[rail].bytes_per_second);
+    Path& path = peer.paths[peer.path_count++];
+    path.rail = rail;
+    path.speed = Speed(rails_[rail].bytes_per_second);
     rails_[rail].rail->set_patience(number, Network::Patience::brief);
   }
   return {};
@@ -160,8 +160,8 @@ std::size_t Pairs::body_limit(std::uint32_t number) {
     return std::min(max_body_bytes, rails_[peer.rail].rail->body_limit(number));
   }
   std::size_t limit = max_body_bytes;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    limit = std::min(limit, rails_[peer.ways[i].rail].rail->body_limit(number) - header_bytes);
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    limit = std::min(limit, rails_[peer.paths[i].rail].rail->body_limit(number) - header_bytes);
   }
   return limit;
 }
@@ -172,21 +172,21 @@ std::size_t Pairs::in_place_limit(std::uint32_t number) {
     return std::min(max_in_place_bytes, rails_[peer.rail].rail->in_place_limit(number));
   }
   std::size_t limit = max_in_place_bytes;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    limit = std::min(limit, rails_[peer.ways[i].rail].rail->in_place_limit(number) - header_bytes);
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    limit = std::min(limit, rails_[peer.paths[i].rail].rail->in_place_limit(number) - header_bytes);
   }
   return limit;
 }
 
-void Pairs::stir(std::uint32_t number, Peer& peer) {
-  if (std::exchange(peer.stirred, true)) return;
-  stirred_.push_back(number);
+void Pairs::schedule(std::uint32_t number, Peer& peer) {
+  if (std::exchange(peer.is_scheduled, true)) return;
+  scheduled_.push_back(number);
 }
 
-/// What waits, waits until the rails have ended: they then say what becomes of it, also where the peer
-/// never returns.
-std::optional<Post> Pairs::other_answer(std::uint32_t number, Peer& peer,
-                                        wire::PacketKind kind) const {
+/// Packets for a peer that is leaving wait until its rails have ended; those decide then, also where the
+/// peer never returns.
+std::optional<Post> Pairs::answer_without_sending(std::uint32_t number, Peer& peer,
+                                                  wire::PacketKind kind) const {
   if (!peer.presence.is_open()) [[unlikely]]
     peer.presence.set_gone(gone(number));
   switch (peer.presence.admit(kind, {.peers_return = true, .leaving = leaving_})) {
@@ -204,7 +204,7 @@ Post Pairs::post(std::uint32_t number, const wire::Envelope& envelope,
                  std::span<const std::byte> body) {
   Peer& peer = peer_at(number);
   if (peer.has_single()) return rails_[peer.rail].rail->post(number, envelope, body);
-  if (const auto answer = other_answer(number, peer, envelope.kind)) return *answer;
+  if (const auto answer = answer_without_sending(number, peer, envelope.kind)) return *answer;
   if (peer.kept.has_unsent() && !send_unsent(number, peer)) return Post::again;
   if (!peer.kept.add(envelope, wire::BundleWhat::packet, body, KeptPackets::Rank::ordinary)) {
     return Post::again;
@@ -225,18 +225,18 @@ bool Pairs::send_unsent(std::uint32_t number, Peer& peer) {
     head.flags = budget_.is_scarce() || peer.fin.fin_sent() ? wire::bundle_answer_soon : 0;
     std::memcpy(packet.bytes.data(), &head, sizeof head);
     if (transmit(number, peer, packet.envelope, packet.bytes) == Post::again) {
-      stir(number, peer);
+      schedule(number, peer);
       return false;
     }
     peer.kept.note_sent();
     peer.received.note_acknowledged(head.ack);
-    peer.silent_bytes = 0;
+    peer.unacked_bytes = 0;
   }
   return true;
 }
 
-/// A header without a number. `unsent`: so many packets in order wait behind it. Who has said its
-/// last word goes when that is acknowledged, so all else has to be on its way to it before.
+/// A header without a number. `unsent`: ordered packets that wait behind it. A peer that has sent `bye`
+/// goes when that is acknowledged, so everything else has to be sent to it before.
 wire::BundlePacket Pairs::head_for(const Peer& peer, wire::BundleWhat what,
                                    std::uint32_t unsent) const noexcept {
   wire::BundlePacket head;
@@ -248,40 +248,40 @@ wire::BundlePacket Pairs::head_for(const Peer& peer, wire::BundleWhat what,
   return head;
 }
 
-void Pairs::set_primary(Peer& peer, std::uint8_t way) noexcept {
-  if (peer.primary != no_way) --rails_[peer.ways[peer.primary].rail].primaries;
-  peer.primary = way;
-  if (way != no_way) ++rails_[peer.ways[way].rail].primaries;
+void Pairs::set_primary(Peer& peer, std::uint8_t path) noexcept {
+  if (peer.primary != no_path) --rails_[peer.paths[peer.primary].rail].primaries;
+  peer.primary = path;
+  if (path != no_path) ++rails_[peer.paths[path].rail].primaries;
 }
 
-/// Gives a packet in order to the primary rail, or to the first one that takes it, which is the
-/// primary one from then on.
+/// Posts an ordered packet to the primary rail, or to the first rail that takes it, which becomes the
+/// primary one.
 Post Pairs::transmit(std::uint32_t number, Peer& peer, const wire::Envelope& envelope,
                      std::span<const std::byte> bytes) {
-  if (peer.primary != no_way) [[likely]] {
-    return rails_[peer.ways[peer.primary].rail].rail->post(number, envelope, bytes);
+  if (peer.primary != no_path) [[likely]] {
+    return rails_[peer.paths[peer.primary].rail].rail->post(number, envelope, bytes);
   }
   const std::uint64_t time = now();
   if (peer.since_ns == 0) peer.since_ns = time;
   std::uint64_t wait_ns = 0;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    Way& way = peer.ways[i];
-    if (!peer.may_use(way)) continue;
-    if (!way.is_connected) {
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    Path& path = peer.paths[i];
+    if (!peer.may_use(path)) continue;
+    if (!path.is_connected) {
       const bool early = time - peer.since_ns < wait_ns;
       wait_ns += stagger_ns;
       if (early) continue;
-      // A rail drops such words to one that was away, even if it is back.
+      // A rail drops such packets for a peer that was away, even if it is back.
       const bool may_be_dropped =
           wire::is_about_flow(envelope.kind) || wire::is_about_withdrawal(envelope.kind);
-      if (may_be_dropped && !knock(number, peer, i)) continue;
+      if (may_be_dropped && !send_first(number, peer, i)) continue;
     }
-    if (rails_[way.rail].rail->post(number, envelope, bytes) == Post::again) continue;
-    way.is_connected = true;
+    if (rails_[path.rail].rail->post(number, envelope, bytes) == Post::again) continue;
+    path.is_connected = true;
     set_primary(peer, i);
     return Post::done;
   }
-  stir(number, peer);
+  schedule(number, peer);
   return Post::again;
 }
 
@@ -289,10 +289,11 @@ Post Pairs::post_unchanged(std::uint32_t number, const Peer& peer, const wire::E
                            std::span<const std::byte> prefix, std::span<const iovec> pieces,
                            std::uint64_t token) {
   Member& member = rails_[peer.rail];
-  const std::uint64_t own = orders_.add({number, 0, 0, token, Orders::Order::Kind::unchanged});
+  const std::uint64_t own =
+      operations_.add({number, 0, 0, token, PendingOperations::Operation::Kind::unchanged});
   const Post post = member.rail->post_in_place(number, envelope, prefix, pieces, own);
   if (post == Post::again) {
-    static_cast<void>(orders_.take(own));
+    static_cast<void>(operations_.take(own));
   } else {
     ++member.under_way;
   }
@@ -306,15 +307,15 @@ Post Pairs::post_in_place(std::uint32_t number, const wire::Envelope& envelope,
   if (peer.has_single()) {
     return post_unchanged(number, peer, envelope, prefix, pieces, token);
   }
-  if (const auto answer = other_answer(number, peer, envelope.kind)) {
-    if (*answer == Post::done) told_.push_back({token, Sent::lost});
+  if (const auto answer = answer_without_sending(number, peer, envelope.kind)) {
+    if (*answer == Post::done) ended_sends_.push_back({token, Sent::lost});
     return *answer;
   }
   if (peer.out == nullptr) peer.out = std::make_unique<OutPieces>();
   if (!peer.out->has_room()) return Post::again;
-  poke(number, peer);
-  const std::uint8_t way = best_way(peer, envelope.length);
-  if (way == no_way) return Post::again;
+  try_unconnected(number, peer);
+  const std::uint8_t path = best_path(peer, envelope.length);
+  if (path == no_path) return Post::again;
   const std::uint32_t piece_number = peer.out->next_number();
   OutPiece& piece = peer.out->at(piece_number);
   piece.envelope = envelope;
@@ -322,48 +323,48 @@ Post Pairs::post_in_place(std::uint32_t number, const wire::Envelope& envelope,
   std::copy(prefix.begin(), prefix.end(), piece.prefix.begin());
   piece.pieces.assign(pieces.begin(), pieces.end());
   piece.token = token;
-  if (send_piece(number, peer, piece_number, way) == Post::again) return Post::again;
+  if (send_piece(number, peer, piece_number, path) == Post::again) return Post::again;
   peer.out->add();
   return Post::done;
 }
 
-/// Has rails that are not connected to this peer connect: once for each poll, until they are.
-void Pairs::poke(std::uint32_t number, Peer& peer) {
-  if (std::exchange(peer.poked_at, polls_ + 1) == polls_ + 1) return;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    Way& way = peer.ways[i];
-    if (way.is_connected || !peer.may_use(way)) continue;
-    way.is_connected = knock(number, peer, i);
+/// Makes rails that are not connected to this peer connect: at most once in each poll.
+void Pairs::try_unconnected(std::uint32_t number, Peer& peer) {
+  if (std::exchange(peer.tried_in_poll, polls_ + 1) == polls_ + 1) return;
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    Path& path = peer.paths[i];
+    if (path.is_connected || !peer.may_use(path)) continue;
+    path.is_connected = send_first(number, peer, i);
   }
 }
 
-/// Sends something that is not needed, but has the rail connect. True once it is connected.
-bool Pairs::knock(std::uint32_t number, Peer& peer, std::uint8_t way) {
-  if (!post_news(number, peer, way, wire::bundle_signal_kind)) return false;
-  return peer.is_knocked = true;
+/// Sends an acknowledgement that is not needed, so that the rail connects. True once it was taken.
+bool Pairs::send_first(std::uint32_t number, Peer& peer, std::uint8_t path) {
+  if (!post_ack(number, peer, path, wire::bundle_signal_kind)) return false;
+  return peer.sent_unnumbered = true;
 }
 
-/// The way by which so many bytes would be there first; none if that has enough under way.
-std::uint8_t Pairs::best_way(const Peer& peer, std::uint64_t bytes) const noexcept {
-  std::uint8_t best = no_way;
+/// The path that would deliver so many bytes first; no_path if that one has enough in flight.
+std::uint8_t Pairs::best_path(const Peer& peer, std::uint64_t bytes) const noexcept {
+  std::uint8_t best = no_path;
   double finish_ns = 0;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    const Way& way = peer.ways[i];
-    if (!way.is_connected || way.ended_here) continue;
-    const double this_one_ns = way.speed.finish_ns(bytes);
-    if (best != no_way && this_one_ns >= finish_ns) continue;
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    const Path& path = peer.paths[i];
+    if (!path.is_connected || path.ended_here) continue;
+    const double this_one_ns = path.speed.finish_ns(bytes);
+    if (best != no_path && this_one_ns >= finish_ns) continue;
     best = i;
     finish_ns = this_one_ns;
   }
-  return best != no_way && peer.ways[best].speed.has_room() ? best : no_way;
+  return best != no_path && peer.paths[best].speed.has_room() ? best : no_path;
 }
 
-/// Of a piece that is described in the window already.
+/// The piece is described in the window already.
 Post Pairs::send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_number,
-                       std::uint8_t way_number) {
+                       std::uint8_t path_number) {
   OutPiece& piece = peer.out->at(piece_number);
-  Way& way = peer.ways[way_number];
-  Member& member = rails_[way.rail];
+  Path& path = peer.paths[path_number];
+  Member& member = rails_[path.rail];
   wire::BundlePacket head = head_for(peer, wire::BundleWhat::piece, peer.kept.unsent_count());
   head.number = piece_number;
   std::array<std::byte, header_bytes + max_prefix_bytes> prefix;
@@ -371,20 +372,20 @@ Post Pairs::send_piece(std::uint32_t number, Peer& peer, std::uint32_t piece_num
   std::memcpy(prefix.data() + sizeof head, piece.prefix.data(), piece.prefix_bytes);
   wire::Envelope envelope = piece.envelope;
   envelope.length += static_cast<std::uint32_t>(header_bytes);
-  const std::uint64_t own =
-      orders_.add({number, piece_number, peer.epoch, 0, Orders::Order::Kind::piece});
+  const std::uint64_t own = operations_.add(
+      {number, piece_number, peer.epoch, 0, PendingOperations::Operation::Kind::piece});
   const Post post = member.rail->post_in_place(
       number, envelope, std::span(prefix).first(header_bytes + piece.prefix_bytes), piece.pieces,
       own);
   if (post == Post::again) {
-    static_cast<void>(orders_.take(own));
+    static_cast<void>(operations_.take(own));
     return post;
   }
   piece.state = OutPiece::State::under_way;
   piece.held = true;
-  piece.way = way_number;
+  piece.path = path_number;
   piece.sent_ns = now();
-  way.speed.sent(piece.envelope.length, piece.sent_ns);
+  path.speed.sent(piece.envelope.length, piece.sent_ns);
   ++member.under_way;
   return post;
 }

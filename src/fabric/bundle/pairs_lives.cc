@@ -7,27 +7,25 @@
 
 /// Processes that leave MPI and enter it again.
 ///
-/// What two processes have in common, all numbers and all that is kept, is a *session* of the pair:
-/// of one life of each. It ends when either of them has left. The rails end connection by
-/// connection, though, each at its own time: a process may be back, and heard over one rail, while
-/// the peer has not seen the end of another one, or is itself still leaving. So each packet names
-/// both lives, the peer's as far as it is known, and
+/// The shared state of two processes (sequence numbers and kept packets) is a *session* of the pair: it
+/// belongs to one life of each. It ends when either of them has left. The rails, however, end one
+/// connection at a time: a process may be back, with packets over one rail, while the peer has not seen
+/// the end of another rail, or is itself still leaving. So each packet names both lives, the peer's as
+/// far as it is known, and
 ///
-/// * one that is of an older life of its sender, or was meant for an older one of this process, is
-///   dropped;
-/// * one of a newer life begins the next session of the pair. The one before is over by then: who
-///   comes back had been told that its last word was here, or had heard the last word of this side;
-/// * a process that is still leaving says its last word in a session that begins now, too; one that
-///   has said the last words of its rails drops what begins a session, and is not the one who hears
-///   it. The sender finds its rails closed before anything came over them, and sends it again when
-///   they are connected anew.
+/// * a packet of an older life of its sender, or for an older life of this process, is dropped;
+/// * a packet of a newer life begins the next session of the pair. The one before is over by then: the
+///   process that came back had an acknowledgement of its `bye`, or had received this side's;
+/// * a process that is still leaving sends its `bye` in a session that begins now, too; one that has
+///   left its rails already drops what begins a session. The sender finds its rails closed before
+///   anything came over them, and sends it again when they are connected again.
 ///
-/// Connections that were made before a life and are found in it do no harm: nothing but first
-/// packets, which know no life of the receiver, can be on them.
+/// Connections that were made before a life and are still there in it do no harm: they can carry only
+/// first packets, which name no life of the receiver.
 namespace fulmar::fabric::bundle {
 
-/// Whether a packet is of the session that the pair has now, which it may begin. If not, it was
-/// said why, or it is of an earlier one.
+/// Whether a packet belongs to the present session of the pair, which it may begin. If not, it is of an
+/// earlier session, or the peer is lost.
 bool Pairs::is_current(std::uint32_t number, Peer& peer, const wire::BundlePacket& head) {
   if (head.to_life != 0 && head.to_life != life_) {
     ++counters_.outdated;
@@ -52,45 +50,45 @@ bool Pairs::is_current(std::uint32_t number, Peer& peer, const wire::BundlePacke
   }
   peer.life = head.life;
   if (leaving_ && !peer.fin.fin_sent()) {
-    say_bye(peer);
-    stir(number, peer);
+    send_bye(peer);
+    schedule(number, peer);
   }
   return true;
 }
 
-/// The connections of a rail have ended in good order.
+/// The connections of a rail have ended in an orderly way.
 void Pairs::rail_left(std::uint32_t rail, std::uint32_t number) {
   Peer* const peer = peers_[number].get();
   const bool several = peer != nullptr && peer->has_several();
-  if (!several || !peer->has_talked()) {
+  if (!several || !peer->has_traffic()) {
     if (config_.left != nullptr) config_.left(config_.owner, number);
     return;
   }
-  const auto found = peer->way_of(rail);
-  if (!found || rails_left_ || peer->ways[*found].ended_here) return;
-  Way& way = peer->ways[*found];
-  // One of an earlier session of the pair.
-  if (!way.is_connected) return;
-  if (peer->life == 0) return knock_again(number, *peer, *found);
-  // Who said goodbye here need not wait for the goodbye of the peer, which may have been on a rail
-  // that failed.
+  const auto found = peer->path_of(rail);
+  if (!found || rails_left_ || peer->paths[*found].ended_here) return;
+  Path& path = peer->paths[*found];
+  // That connection was of an earlier session of the pair.
+  if (!path.is_connected) return;
+  if (peer->life == 0) return send_first_again(number, *peer, *found);
+  // Once this side has sent `bye`, the peer's is not needed: it may have been on a rail that failed.
   if (!peer->fin.fin_received() && !peer->fin.fin_sent()) {
-    return end_way(number, *peer, *found,
-                   base::failure(base::ErrorClass::other,
-                                 "rank %u has closed its connection before its last word", number));
+    return end_path(
+        number, *peer, *found,
+        base::failure(base::ErrorClass::other,
+                      "rank %u has closed its connection before its last word", number));
   }
-  way.is_connected = false;
+  path.is_connected = false;
   if (!peer->is_connected()) forget(number, *peer);
 }
 
-/// The peer closed a rail before anything had come from it. If that was the last one it was
-/// leaving, and took nothing of what was sent to it: all is sent again, but what nobody needs to
-/// know who was away. Until then its answer may be on its way over another rail.
-void Pairs::knock_again(std::uint32_t number, Peer& peer, std::uint8_t way_number) {
-  peer.ways[way_number].is_connected = false;
-  if (peer.out != nullptr) strand_pieces(peer, way_number);
-  if (peer.primary == way_number) {
-    set_primary(peer, no_way);
+/// The peer closed a rail before anything had come from it. If that was the last rail, the peer was
+/// leaving and took nothing of what was sent to it: everything is sent again, except packets that only
+/// concern a process that stayed. Until then its answer may be in flight on another rail.
+void Pairs::send_first_again(std::uint32_t number, Peer& peer, std::uint8_t path_number) {
+  peer.paths[path_number].is_connected = false;
+  if (peer.out != nullptr) strand_pieces(peer, path_number);
+  if (peer.primary == path_number) {
+    set_primary(peer, no_path);
     peer.since_ns = 0;
     peer.kept.rewind();
   }
@@ -100,35 +98,35 @@ void Pairs::knock_again(std::uint32_t number, Peer& peer, std::uint8_t way_numbe
       return !wire::is_about_flow(kind) && !wire::is_about_withdrawal(kind);
     });
   }
-  stir(number, peer);
+  schedule(number, peer);
 }
 
-/// The session of the pair is over: the peer has left in good order, and receives nothing any more
-/// that was sent to it.
+/// The session of the pair is over: the peer has left in an orderly way, and receives nothing more of
+/// what was sent to it.
 void Pairs::forget(std::uint32_t number, Peer& peer) {
   if (peer.life != 0) peer.least_life = wire::bundle_life_after(peer.life);
   clear_session(peer);
   peer.presence.set_left();
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    if (peer.ways[i].ended_here) readmissions_.push_back({number, peer.ways[i].rail});
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    if (peer.paths[i].ended_here) readmissions_.push_back({number, peer.paths[i].rail});
   }
   if (config_.left != nullptr) config_.left(config_.owner, number);
 }
 
-/// A rail that was given up in an earlier session of the pair.
+/// Readmits a rail that was given up in an earlier session of the pair.
 void Pairs::readmit(const Drop& side) {
   Peer& peer = *peers_[side.peer];
-  const auto found = peer.way_of(side.rail);
+  const auto found = peer.path_of(side.rail);
   if (!peer.has_several() || !found) return;
-  Way& way = peer.ways[*found];
-  if (!way.ended_here || way.told || way.ended_there) return;
+  Path& path = peer.paths[*found];
+  if (!path.ended_here || path.down_sent || path.ended_there) return;
   Network& rail = *rails_[side.rail].rail;
   if (!rail.readmit(side.peer)) return;
   rail.set_patience(side.peer, Network::Patience::brief);
-  way.ended_here = way.is_over = false;
+  path.ended_here = path.is_over = false;
 }
 
-/// Keeps what is known of the rails.
+/// Resets the state of the session; the paths and their measured rates stay.
 void Pairs::clear_session(Peer& peer) {
   if (peer.out != nullptr) {
     OutPieces& out = *peer.out;
@@ -140,17 +138,17 @@ void Pairs::clear_session(Peer& peer) {
   peer.life = 0;
   peer.presence = {};
   peer.fin = {};
-  peer.owes_news = peer.is_knocked = peer.asks_ways = peer.is_doubted = false;
+  peer.ack_due = peer.sent_unnumbered = peer.checks_paths = peer.is_suspect = false;
   peer.kept.clear();
   peer.received = {};
-  peer.silent_bytes = peer.since_ns = 0;
+  peer.unacked_bytes = peer.since_ns = 0;
   peer.out.reset();
   peer.in.reset();
-  set_primary(peer, no_way);
-  for (Way& way : peer.ways) {
-    way.is_connected = way.ended_there = way.told = false;
-    forget_return(way);
-    way.speed.forget_under_way();
+  set_primary(peer, no_path);
+  for (Path& path : peer.paths) {
+    path.is_connected = path.ended_there = path.down_sent = false;
+    forget_return(path);
+    path.speed.forget_under_way();
   }
 }
 
@@ -165,43 +163,43 @@ base::Error Pairs::resume() {
     // It has a new descriptor, and the old one is closed.
     if (const base::Error error = watch(*member.rail); error.failed()) return error;
     member.under_way = 0;
-    member.quiet_looks = 0;
+    member.idle_polls = 0;
     member.was_reported = false;
   }
   life_ = wire::bundle_life_after(life_);
-  stirred_.clear();
+  scheduled_.clear();
   drops_.clear();
   readmissions_.clear();
   returns_.clear();
   retries_.clear();
   lost_.clear();
   for (std::uint32_t number = 0; number < size(); ++number) {
-    if (peers_[number] != nullptr) revive(number, peers_[number]);
+    if (peers_[number] != nullptr) restart(number, peers_[number]);
   }
   leaving_ = rails_left_ = ended_ = false;
   leave_timeout_.reset();
-  look_at_all_ = true;
+  poll_all_ = true;
   return {};
 }
 
 /// All rails to the peer are as if just opened.
-void Pairs::revive(std::uint32_t number, std::unique_ptr<Peer>& place) {
+void Pairs::restart(std::uint32_t number, std::unique_ptr<Peer>& place) {
   Peer& peer = *place;
   const std::uint16_t least = peer.life != 0 ? peer.life : peer.least_life;
   const bool was_lost = peer.is_lost();
   clear_session(peer);
   peer.least_life = least;
-  peer.stirred = false;
-  if (peer.way_count == 0) {
-    // Those of one that was lost are looked for anew.
+  peer.is_scheduled = false;
+  if (peer.path_count == 0) {
+    // The rails of a peer that was lost are matched again.
     if (was_lost) place = nullptr;
     return;
   }
   peer.rails = Peer::Rails::several;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    Way& way = peer.ways[i];
-    way.ended_here = way.is_over = false;
-    rails_[way.rail].rail->set_patience(number, Network::Patience::brief);
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    Path& path = peer.paths[i];
+    path.ended_here = path.is_over = false;
+    rails_[path.rail].rail->set_patience(number, Network::Patience::brief);
   }
 }
 

@@ -5,13 +5,13 @@
 
 #include "fabric/bundle/pairs.h"
 
-/// The end of rails, and of peers.
+/// Failure of rails, and of peers.
 ///
-/// A way (a rail as a pair sees it) ends here when its provider has lost the peer, or when the peer
-/// says that it has ended there. Then it is taken out of use, at the end of the poll the provider
-/// drops the peer, and after that `down` is told: from there on nothing more can come by it, so
-/// what `down` says about pieces is final. When both have said so, the pieces that were under way
-/// there and did not come are stranded, and wait for another way.
+/// A path (a rail as a pair sees it) ends here when its provider has lost the peer, or when the peer
+/// has sent `down` for it. It is taken out of use, at the end of the poll the provider drops the peer,
+/// and after that `down` is sent: nothing more can come over the path, so what `down` says about
+/// pieces is final. When both sides have sent it, pieces that were in flight there and did not arrive
+/// are stranded, and are sent over another path.
 namespace fulmar::fabric::bundle {
 namespace {
 
@@ -21,18 +21,18 @@ using base::failure;
 }  // namespace
 
 base::Result<std::vector<std::byte>> RailOwner::find(void* owner, std::uint32_t peer) {
-  const RailOwner& seat = *static_cast<RailOwner*>(owner);
-  return seat.pairs->find_on(seat.rail, peer);
+  const RailOwner& rail_owner = *static_cast<RailOwner*>(owner);
+  return rail_owner.pairs->find_on(rail_owner.rail, peer);
 }
 
 void RailOwner::lost(void* owner, std::uint32_t peer, const base::Error& why) {
-  const RailOwner& seat = *static_cast<RailOwner*>(owner);
-  seat.pairs->rail_lost(seat.rail, peer, why);
+  const RailOwner& rail_owner = *static_cast<RailOwner*>(owner);
+  rail_owner.pairs->rail_lost(rail_owner.rail, peer, why);
 }
 
 void RailOwner::left(void* owner, std::uint32_t peer) {
-  const RailOwner& seat = *static_cast<RailOwner*>(owner);
-  seat.pairs->rail_left(seat.rail, peer);
+  const RailOwner& rail_owner = *static_cast<RailOwner*>(owner);
+  rail_owner.pairs->rail_left(rail_owner.rail, peer);
 }
 
 void RailOwner::report(void* owner, const char* line) {
@@ -59,153 +59,153 @@ void Pairs::rail_lost(std::uint32_t rail, std::uint32_t number, const base::Erro
     if (peer.rail == rail) lose(number, why);
     return;
   }
-  const auto way = peer.way_of(rail);
-  if (way) end_way(number, peer, *way, why);
+  const auto path = peer.path_of(rail);
+  if (path) end_path(number, peer, *path, why);
 }
 
-void Pairs::end_way(std::uint32_t number, Peer& peer, std::uint8_t way_number,
-                    const base::Error& why) {
-  Way& way = peer.ways[way_number];
-  if (way.ended_here) return;
-  way.ended_here = true;
-  way.is_connected = false;
-  forget_return(way);
-  way.why = why;
-  way.ended_ns = now();
-  drops_.push_back({number, way.rail});
-  if (peer.ways_up() == 0) {
-    // Who has said goodbye and closes its connections has left, whatever becomes of the last of
-    // them.
+void Pairs::end_path(std::uint32_t number, Peer& peer, std::uint8_t path_number,
+                     const base::Error& why) {
+  Path& path = peer.paths[path_number];
+  if (path.ended_here) return;
+  path.ended_here = true;
+  path.is_connected = false;
+  forget_return(path);
+  path.why = why;
+  path.ended_ns = now();
+  drops_.push_back({number, path.rail});
+  if (peer.paths_up() == 0) {
+    // A peer that has sent `bye` and closes its connections has left, however the last of them ends.
     if (peer.fin.fin_received()) return forget(number, peer);
-    return lose(number, last_words(peer));
+    return lose(number, loss_error(peer));
   }
-  peer.asks_ways = peer.is_doubted = true;
-  if (peer.ways_up() == 1) be_patient(number, peer, Network::Patience::rest);
-  if (peer.primary == way_number) {
+  peer.checks_paths = peer.is_suspect = true;
+  if (peer.paths_up() == 1) set_patience(number, peer, Network::Patience::rest);
+  if (peer.primary == path_number) {
     counters_.resent_packets += peer.kept.sent_count();
-    set_primary(peer, no_way);
+    set_primary(peer, no_path);
     peer.kept.rewind();
     peer.since_ns = now();
   }
-  owe_news(number, peer);
+  request_ack(number, peer);
 }
 
-void Pairs::be_patient(std::uint32_t number, const Peer& peer, Network::Patience patience) {
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    if (peer.ways[i].ended_here) continue;
-    rails_[peer.ways[i].rail].rail->set_patience(number, patience);
+void Pairs::set_patience(std::uint32_t number, const Peer& peer, Network::Patience patience) {
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    if (peer.paths[i].ended_here) continue;
+    rails_[peer.paths[i].rail].rail->set_patience(number, patience);
   }
 }
 
-/// The peer lives: the last way to it is given the time that a network alone has.
-void Pairs::end_doubt(std::uint32_t number, Peer& peer) {
-  peer.is_doubted = false;
-  if (peer.ways_up() == 1) be_patient(number, peer, Network::Patience::usual);
+/// The peer is alive: the last path to it gets the usual timeout.
+void Pairs::end_suspicion(std::uint32_t number, Peer& peer) {
+  peer.is_suspect = false;
+  if (peer.paths_up() == 1) set_patience(number, peer, Network::Patience::usual);
 }
 
-/// Silence counts from when there is something to answer. If a way that has been idle were not
-/// asked now, its end would be known that much later, when it is needed.
-void Pairs::ask_ways(std::uint32_t number, Peer& peer) {
+/// Silence is measured from the first unanswered packet. Without this probe the failure of an idle path
+/// would be detected only when that path is needed.
+void Pairs::check_paths(std::uint32_t number, Peer& peer) {
   if (peer.presence.has_left() || rails_left_) return;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    if (!peer.ways[i].is_connected || peer.ways[i].ended_here) continue;
-    // One that takes nothing now has something to answer.
-    static_cast<void>(post_news(number, peer, i, wire::bundle_news_kind));
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    if (!peer.paths[i].is_connected || peer.paths[i].ended_here) continue;
+    // A path that takes nothing now has something unanswered already.
+    static_cast<void>(post_ack(number, peer, i, wire::bundle_ack_kind));
   }
   flush();
 }
 
-void Pairs::on_down(std::uint32_t number, Peer& peer, const wire::BundleNews& news) {
-  if (news.rail >= peer.way_count)
+void Pairs::on_down(std::uint32_t number, Peer& peer, const wire::BundleAck& ack) {
+  if (ack.rail >= peer.path_count)
     return fault(number, "it speaks of a network that is not shared");
-  note_news(number, peer, news);
+  note_piece_ack(number, peer, ack);
   if (peer.is_lost()) return;
-  Way& way = peer.ways[news.rail];
-  way.ended_there = true;
-  if (way.back == Way::Return::agreed) {
-    // It has taken the rail back, and lost it again, before this side has: each says the end once more.
-    forget_return(way);
-    way.told = false;
-    plan_return(number, way);
+  Path& path = peer.paths[ack.rail];
+  path.ended_there = true;
+  if (path.back == Path::Return::agreed) {
+    // The peer has readmitted the rail and lost it again before this side has: both send `down` again.
+    forget_return(path);
+    path.down_sent = false;
+    plan_return(number, path);
   }
-  end_way(number, peer, static_cast<std::uint8_t>(news.rail),
-          failure(ErrorClass::other, "rank %u has given it up", number));
-  if (peer.has_several()) stir(number, peer);
+  end_path(number, peer, static_cast<std::uint8_t>(ack.rail),
+           failure(ErrorClass::other, "rank %u has given it up", number));
+  if (peer.has_several()) schedule(number, peer);
 }
 
 void Pairs::announce_ends(Peer& peer) {
-  for (std::uint32_t i = 0; i < peer.way_count; ++i) {
-    Way& way = peer.ways[i];
-    if (!way.ended_here || way.told) continue;
-    wire::BundleNews news = peer.in == nullptr ? wire::BundleNews() : peer.in->news();
-    news.rail = i;
-    const std::span<const std::byte> body(reinterpret_cast<const std::byte*>(&news), sizeof news);
-    const wire::Envelope envelope{wire::bundle_signal_kind, 0, 0, 0, sizeof news};
-    way.told = peer.kept.add(envelope, wire::BundleWhat::down, body, KeptPackets::Rank::own);
+  for (std::uint32_t i = 0; i < peer.path_count; ++i) {
+    Path& path = peer.paths[i];
+    if (!path.ended_here || path.down_sent) continue;
+    wire::BundleAck ack = peer.in == nullptr ? wire::BundleAck() : peer.in->ack();
+    ack.rail = i;
+    const std::span<const std::byte> body(reinterpret_cast<const std::byte*>(&ack), sizeof ack);
+    const wire::Envelope envelope{wire::bundle_signal_kind, 0, 0, 0, sizeof ack};
+    path.down_sent = peer.kept.add(envelope, wire::BundleWhat::down, body, KeptPackets::Rank::own);
   }
 }
 
-/// Both sides of the way have ended: what had not come by it never will.
-void Pairs::finish_end(std::uint32_t number, Peer& peer, std::uint8_t way_number) {
-  Way& way = peer.ways[way_number];
-  if (std::exchange(way.is_over, true)) return;
-  report_end(number, peer, way);
-  way.speed.forget_under_way();
-  if (peer.out != nullptr) strand_pieces(peer, way_number);
-  plan_return(number, way);
+/// Both sides of the path have ended: what had not arrived over it never will.
+void Pairs::finish_end(std::uint32_t number, Peer& peer, std::uint8_t path_number) {
+  Path& path = peer.paths[path_number];
+  if (std::exchange(path.is_over, true)) return;
+  report_end(number, peer, path);
+  path.speed.forget_under_way();
+  if (peer.out != nullptr) strand_pieces(peer, path_number);
+  plan_return(number, path);
 }
 
-/// What is under way there never arrives.
-void Pairs::strand_pieces(Peer& peer, std::uint8_t way_number) {
-  peer.ways[way_number].speed.forget_under_way();
+/// Pieces in flight on this path will not arrive.
+void Pairs::strand_pieces(Peer& peer, std::uint8_t path_number) {
+  peer.paths[path_number].speed.forget_under_way();
   OutPieces& out = *peer.out;
   for (std::uint32_t i = out.base(); i != out.next_number(); ++i) {
     OutPiece& piece = out.at(i);
-    if (piece.state == OutPiece::State::under_way && piece.way == way_number) {
+    if (piece.state == OutPiece::State::under_way && piece.path == path_number) {
       piece.state = OutPiece::State::stranded;
     }
   }
 }
 
-/// Sends stranded pieces that no rail holds any more. True if any went out.
+/// Sends stranded pieces whose memory no rail holds any more. True if any was sent.
 bool Pairs::send_stranded(std::uint32_t number, Peer& peer) {
   OutPieces& out = *peer.out;
   bool moved = false;
   for (std::uint32_t piece_number = out.base(); piece_number != out.next_number(); ++piece_number) {
     const OutPiece& piece = out.at(piece_number);
     if (piece.state != OutPiece::State::stranded) continue;
-    stir(number, peer);
+    schedule(number, peer);
     if (piece.held) continue;
-    poke(number, peer);
-    const std::uint8_t way = best_way(peer, piece.envelope.length);
-    if (way == no_way || send_piece(number, peer, piece_number, way) == Post::again) break;
+    try_unconnected(number, peer);
+    const std::uint8_t path = best_path(peer, piece.envelope.length);
+    if (path == no_path || send_piece(number, peer, piece_number, path) == Post::again) break;
     ++counters_.resent_pieces;
     moved = true;
   }
   return moved;
 }
 
-/// One line for each rail, however many peers are concerned: they have a cause in common.
-void Pairs::report_end(std::uint32_t number, const Peer& peer, const Way& way) {
-  Member& member = rails_[way.rail];
+/// One message for each rail, however many peers are concerned: they have a cause in common.
+void Pairs::report_end(std::uint32_t number, const Peer& peer, const Path& path) {
+  Member& member = rails_[path.rail];
   ++counters_.dropped_rails;
   if (std::exchange(member.was_reported, true) || config_.report == nullptr) return;
   std::string others;
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    if (peer.ways[i].ended_here) continue;
-    others += (others.empty() ? "" : ", ") + rails_[peer.ways[i].rail].label;
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    if (peer.paths[i].ended_here) continue;
+    others += (others.empty() ? "" : ", ") + rails_[peer.paths[i].rail].label;
   }
   const std::string line = "the network " + member.label + " to rank " + std::to_string(number) +
-                           " is given up: " + way.why.text() + "; messages go over " + others;
+                           " is given up: " + path.why.text() + "; messages go over " + others;
   config_.report(config_.owner, line.c_str());
 }
 
-/// Why a peer cannot be reached any more: what was wrong first is nearest to the cause, and what
-/// was wrong last has ended it.
-base::Error Pairs::last_words(const Peer& peer) const {
-  const std::span<const Way> ways(peer.ways.data(), peer.way_count);
-  const auto [first, last] = std::minmax_element(
-      ways.begin(), ways.end(), [](const Way& a, const Way& b) { return a.ended_ns < b.ended_ns; });
+/// Why a peer is lost: the first failure is nearest to the cause, the last one has ended the
+/// connection.
+base::Error Pairs::loss_error(const Peer& peer) const {
+  const std::span<const Path> paths(peer.paths.data(), peer.path_count);
+  const auto [first, last] =
+      std::minmax_element(paths.begin(), paths.end(),
+                          [](const Path& a, const Path& b) { return a.ended_ns < b.ended_ns; });
   if (first->why.text() == last->why.text()) {
     return failure(ErrorClass::proc_aborted, "%s; no other network leads there any more",
                    first->why.text().c_str());
@@ -218,12 +218,12 @@ base::Error Pairs::last_words(const Peer& peer) const {
 void Pairs::lose(std::uint32_t number, const base::Error& why) {
   Peer& peer = *peers_[number];
   if (!peer.presence.lose(why)) return;
-  set_primary(peer, no_way);
-  for (std::uint8_t i = 0; i < peer.way_count; ++i) {
-    if (!peer.ways[i].ended_here) drops_.push_back({number, peer.ways[i].rail});
-    peer.ways[i].ended_here = true;
+  set_primary(peer, no_path);
+  for (std::uint8_t i = 0; i < peer.path_count; ++i) {
+    if (!peer.paths[i].ended_here) drops_.push_back({number, peer.paths[i].rail});
+    peer.paths[i].ended_here = true;
   }
-  if (peer.way_count == 0) drops_.push_back({number, peer.rail});
+  if (peer.path_count == 0) drops_.push_back({number, peer.rail});
   if (peer.out != nullptr) {
     OutPieces& out = *peer.out;
     for (std::uint32_t i = out.base(); i != out.next_number(); ++i) {

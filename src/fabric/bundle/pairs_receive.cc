@@ -7,15 +7,15 @@
 #include "fabric/bundle/pairs.h"
 #include "fabric/bundle/rail_sink.h"
 
-/// What comes over the rails. Who sends it has proven to be of the job, and may be broken all the
-/// same: what makes no sense ends the peer, as it does on a single network.
+/// Packets that come over the rails. Their sender was authenticated, but may still be faulty: an
+/// invalid packet makes the peer lost, as on a single network.
 namespace fulmar::fabric::bundle {
 namespace {
 
-/// After so many packets, or bytes, without one the other way the sender is told of them: a quarter
-/// of what it may have under way.
-constexpr std::uint32_t silent_packets = KeptPackets::most_packets / 4;
-constexpr std::uint64_t most_silent_bytes = KeptPackets::most_bytes / 4;
+/// After so many packets or bytes without a packet in the other direction an acknowledgement is sent:
+/// a quarter of what the sender may have in flight.
+constexpr std::uint32_t most_unacked_packets = KeptPackets::most_packets / 4;
+constexpr std::uint64_t most_unacked_bytes = KeptPackets::most_bytes / 4;
 
 template <class T>
 T read_as(std::span<const std::byte> bytes) noexcept {
@@ -41,8 +41,8 @@ std::span<const iovec> Pairs::RailSink::place(std::uint32_t peer, const wire::En
                                               std::uint64_t offset, std::uint64_t bytes) {
   if (is_unchanged(peer)) return sink_.place(peer, envelope, prefix, offset, bytes);
   const InPlace piece = pairs_.piece_of(rail_, peer, envelope, prefix);
-  // What was told of is swallowed, which only parts can be.
-  if (piece.peer == nullptr || piece.told > offset) return {};
+  // What was delivered before has to be discarded, which only `part` can do.
+  if (piece.peer == nullptr || piece.delivered > offset) return {};
   return sink_.place(peer, piece.envelope, piece.prefix, offset, bytes);
 }
 
@@ -51,9 +51,9 @@ void Pairs::RailSink::placed(std::uint32_t peer, const wire::Envelope& envelope,
                              std::uint64_t bytes) {
   if (is_unchanged(peer)) return sink_.placed(peer, envelope, prefix, offset, bytes);
   const InPlace piece = pairs_.piece_of(rail_, peer, envelope, prefix);
-  if (piece.peer == nullptr || piece.told > offset) return;
+  if (piece.peer == nullptr || piece.delivered > offset) return;
   sink_.placed(peer, piece.envelope, piece.prefix, offset, bytes);
-  pairs_.note_told(peer, piece, offset + bytes);
+  pairs_.note_delivered(peer, piece, offset + bytes);
 }
 
 void Pairs::RailSink::part(std::uint32_t peer, const wire::Envelope& envelope,
@@ -63,10 +63,10 @@ void Pairs::RailSink::part(std::uint32_t peer, const wire::Envelope& envelope,
   const InPlace piece = pairs_.piece_of(rail_, peer, envelope, prefix);
   if (piece.peer == nullptr) return;
   const std::uint64_t end = offset + payload.size();
-  if (end <= piece.told) return;
-  const std::uint64_t begin = std::max(offset, piece.told);
+  if (end <= piece.delivered) return;
+  const std::uint64_t begin = std::max(offset, piece.delivered);
   sink_.part(peer, piece.envelope, piece.prefix, begin, payload.subspan(begin - offset));
-  pairs_.note_told(peer, piece, end);
+  pairs_.note_delivered(peer, piece, end);
 }
 
 void Pairs::RailSink::sent(std::uint64_t token, Sent how) {
@@ -81,27 +81,28 @@ void Pairs::fault(std::uint32_t number, const char* what) {
                              number, what));
 }
 
-/// Whether a packet is to be taken; if not, it was said why, or its rail is given up.
+/// Whether a packet is to be delivered. If not, the peer is lost, the packet is of an earlier session,
+/// or its path is closed.
 bool Pairs::accept(std::uint32_t rail, std::uint32_t number, Peer& peer,
                    const wire::BundlePacket& head, wire::BundlePlace place, std::size_t rest) {
   if (peer.is_lost()) return false;
-  const auto way = peer.way_of(rail);
-  if (!peer.has_several() || !way) {
+  const auto path = peer.path_of(rail);
+  if (!peer.has_several() || !path) {
     fault(number, "over a network that the two do not share");
     return false;
   }
-  if (peer.ways[*way].ended_here) return false;
+  if (peer.paths[*path].ended_here) return false;
   if (const char* const wrong = wire::fault_of(head, place, rest); wrong != nullptr) {
     fault(number, wrong);
     return false;
   }
   if (!is_current(number, peer, head)) return false;
   if (!peer.presence.is_connected()) peer.presence.open();
-  if (peer.is_doubted) [[unlikely]]
-    end_doubt(number, peer);
-  peer.ways[*way].is_connected = true;
-  if (peer.ways[*way].back == Way::Return::tried) [[unlikely]]
-    note_return(number, peer, *way);
+  if (peer.is_suspect) [[unlikely]]
+    end_suspicion(number, peer);
+  peer.paths[*path].is_connected = true;
+  if (peer.paths[*path].back == Path::Return::tried) [[unlikely]]
+    note_return(number, peer, *path);
   note_acknowledgement(number, peer, head.ack);
   return peer.has_several();
 }
@@ -117,8 +118,8 @@ void Pairs::take_packet(std::uint32_t rail, std::uint32_t number, const wire::En
   }
   const std::span<const std::byte> rest = bytes.subspan(header_bytes);
   if (!accept(rail, number, peer, *head, wire::BundlePlace::packet, rest.size())) return;
-  if (static_cast<wire::BundleWhat>(head->what) == wire::BundleWhat::news) {
-    return note_news(number, peer, read_as<wire::BundleNews>(rest));
+  if (static_cast<wire::BundleWhat>(head->what) == wire::BundleWhat::ack) {
+    return note_piece_ack(number, peer, read_as<wire::BundleAck>(rest));
   }
   take_in_order(number, peer, *head, envelope, rest, sink);
 }
@@ -129,7 +130,7 @@ void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePa
   const std::int32_t ahead = peer.received.ahead(head.number);
   if (ahead < 0) {
     ++counters_.duplicates;
-    return owe_news(number, peer);
+    return request_ack(number, peer);
   }
   if (ahead > 0) return fault(number, "a packet before it is missing");
   const auto what = static_cast<wire::BundleWhat>(head.what);
@@ -137,20 +138,20 @@ void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePa
     return fault(number, "a packet behind its last");
   }
   peer.received.advance();
-  peer.silent_bytes += rest.size();
-  if (head.flags != 0 || leaving_ || peer.received.unacknowledged() >= silent_packets ||
-      peer.silent_bytes >= most_silent_bytes) {
-    owe_news(number, peer);
+  peer.unacked_bytes += rest.size();
+  if (head.flags != 0 || leaving_ || peer.received.unacknowledged() >= most_unacked_packets ||
+      peer.unacked_bytes >= most_unacked_bytes) {
+    request_ack(number, peer);
   }
   switch (what) {
     case wire::BundleWhat::down:
-      return on_down(number, peer, read_as<wire::BundleNews>(rest));
+      return on_down(number, peer, read_as<wire::BundleAck>(rest));
     case wire::BundleWhat::up:
-      return on_up(number, peer, read_as<wire::BundleNews>(rest));
+      return on_up(number, peer, read_as<wire::BundleAck>(rest));
     case wire::BundleWhat::bye:
-      peer.presence.on_fin(Leaving::may_return, {});  // how, the rails tell
+      peer.presence.on_fin(Leaving::may_return, {});  // the FIN of the rails says whether for good
       peer.fin.on_fin(head.number);
-      return owe_news(number, peer);
+      return request_ack(number, peer);
     default:
       break;
   }
@@ -159,32 +160,32 @@ void Pairs::take_in_order(std::uint32_t number, Peer& peer, const wire::BundlePa
   sink.packet(number, inner, Body(rest));
 }
 
-void Pairs::owe_news(std::uint32_t number, Peer& peer) {
-  peer.owes_news = true;
-  stir(number, peer);
+void Pairs::request_ack(std::uint32_t number, Peer& peer) {
+  peer.ack_due = true;
+  schedule(number, peer);
 }
 
 void Pairs::note_acknowledgement(std::uint32_t number, Peer& peer, std::uint32_t ack) {
   if (!peer.kept.acknowledge(ack)) fault(number, "it acknowledges what was not sent");
 }
 
-void Pairs::note_news(std::uint32_t number, Peer& peer, const wire::BundleNews& news) {
+void Pairs::note_piece_ack(std::uint32_t number, Peer& peer, const wire::BundleAck& ack) {
   if (peer.out == nullptr) {
-    if (news.base != 0 || news.map != 0) fault(number, "it acknowledges what was not sent");
+    if (ack.base != 0 || ack.map != 0) fault(number, "it acknowledges what was not sent");
     return;
   }
   OutPieces& out = *peer.out;
-  // Older news may come later, over another rail.
-  const auto ahead = static_cast<std::int32_t>(news.base - out.base());
+  // An older one may come later, over another rail.
+  const auto ahead = static_cast<std::int32_t>(ack.base - out.base());
   const std::uint32_t under_way = out.next_number() - out.base();
   if (ahead < 0) return;
   const auto past = static_cast<std::uint32_t>(ahead);
   const bool beyond = past > under_way || (under_way - past < wire::bundle_pieces &&
-                                           news.map >> (under_way - past) != 0);
+                                           ack.map >> (under_way - past) != 0);
   if (beyond) return fault(number, "it acknowledges what was not sent");
   const std::uint64_t time = now();
   for (std::uint32_t i = 0; i < under_way; ++i) {
-    const bool arrived = i < past || (news.map >> (i - past) & 1) != 0;
+    const bool arrived = i < past || (ack.map >> (i - past) & 1) != 0;
     if (arrived) note_arrival(peer, out.at(out.base() + i), time);
   }
   out.shrink();
@@ -192,38 +193,39 @@ void Pairs::note_news(std::uint32_t number, Peer& peer, const wire::BundleNews& 
 
 void Pairs::note_arrival(Peer& peer, OutPiece& piece, std::uint64_t now_ns) {
   if (piece.state != OutPiece::State::under_way && piece.state != OutPiece::State::stranded) return;
-  Way& way = peer.ways[piece.way];
+  Path& path = peer.paths[piece.path];
   if (piece.state == OutPiece::State::under_way) {
-    way.speed.acknowledged(piece.envelope.length, piece.sent_ns, now_ns);
+    path.speed.acknowledged(piece.envelope.length, piece.sent_ns, now_ns);
   }
-  way.sent_bytes += piece.envelope.length;
+  path.sent_bytes += piece.envelope.length;
   piece.state = OutPiece::State::arrived;
   if (!piece.held) conclude(piece, Sent::done);
 }
 
 void Pairs::conclude(OutPiece& piece, Sent how) {
-  told_.push_back({piece.token, how});
+  ended_sends_.push_back({piece.token, how});
   piece.state = OutPiece::State::none;
   piece.held = false;
 }
 
-/// A rail needs the memory of a packet in place no more.
+/// A rail no longer needs the memory of a packet in place.
 void Pairs::note_sent(std::uint64_t token, Sent how) {
-  const auto order = orders_.take(token);
-  if (!order) return;
-  if (order->kind == Orders::Order::Kind::unchanged) {
-    return told_.push_back({order->token, how});
+  const auto operation = operations_.take(token);
+  if (!operation) return;
+  if (operation->kind == PendingOperations::Operation::Kind::unchanged) {
+    return ended_sends_.push_back({operation->token, how});
   }
-  Peer& peer = *peers_[order->peer];
-  if (order->epoch != peer.epoch || peer.out == nullptr || !peer.out->has(order->number)) return;
-  OutPiece& piece = peer.out->at(order->number);
+  Peer& peer = *peers_[operation->peer];
+  if (operation->epoch != peer.epoch || peer.out == nullptr || !peer.out->has(operation->number))
+    return;
+  OutPiece& piece = peer.out->at(operation->number);
   piece.held = false;
   if (piece.state == OutPiece::State::arrived) {
     conclude(piece, Sent::done);
   } else if (peer.is_lost() && piece.state != OutPiece::State::none) {
     conclude(piece, Sent::lost);
   } else if (piece.state == OutPiece::State::stranded) {
-    stir(order->peer, peer);
+    schedule(operation->peer, peer);
   }
   peer.out->shrink();
 }
@@ -243,10 +245,10 @@ Pairs::InPlace Pairs::piece_of(std::uint32_t rail, std::uint32_t number,
   piece.envelope.length -= static_cast<std::uint32_t>(header_bytes);
   switch (peer.in->standing(head->number)) {
     case InPieces::Standing::wanted:
-      piece.told = peer.in->told(head->number);
+      piece.delivered = peer.in->delivered(head->number);
       return piece;
     case InPieces::Standing::complete:
-      piece.told = piece.payload_bytes;
+      piece.delivered = piece.payload_bytes;
       return piece;
     case InPieces::Standing::impossible:
       break;
@@ -255,14 +257,14 @@ Pairs::InPlace Pairs::piece_of(std::uint32_t rail, std::uint32_t number,
   return {};
 }
 
-/// The sink has been told of the payload up to `end`.
-void Pairs::note_told(std::uint32_t number, const InPlace& piece, std::uint64_t end) {
+/// The payload up to `end` was handed to the sink.
+void Pairs::note_delivered(std::uint32_t number, const InPlace& piece, std::uint64_t end) {
   Peer& peer = *piece.peer;
   if (peer.in == nullptr || peer.in->standing(piece.number) != InPieces::Standing::wanted) return;
-  peer.in->tell(piece.number, end);
+  peer.in->set_delivered(piece.number, end);
   if (end < piece.payload_bytes) return;
   peer.in->finish(piece.number);
-  owe_news(number, peer);
+  request_ack(number, peer);
 }
 
 }  // namespace fulmar::fabric::bundle

@@ -13,21 +13,21 @@
 #include "wire/bundle/bundle_packet.h"
 #include "wire/cell.h"
 
-/// Packets in place, called pieces here: those that a process has sent to a peer and does not know
-/// to be there, and those that it is getting.
+/// Packets in place, called pieces here: those sent to a peer and not acknowledged, and those being
+/// received.
 namespace fulmar::fabric::bundle {
 
-/// A piece that was sent. All that is needed to send it again.
+/// A piece that was sent, with all that is needed to send it again.
 struct OutPiece {
   enum class State : std::uint8_t {
     none,
-    under_way,  ///< on `way`
-    stranded,   ///< `way` is down; to be sent over another one
-    arrived,    ///< acknowledged; its rail may not have told yet that it needs the memory no more
+    under_way,  ///< on `path`
+    stranded,   ///< `path` is down; to be sent over another one
+    arrived,    ///< acknowledged; its rail may still hold the memory
   };
   State state = State::none;
   bool held = false;  ///< a rail still reads the memory
-  std::uint8_t way = 0;
+  std::uint8_t path = 0;
   std::uint8_t prefix_bytes = 0;
   std::array<std::byte, wire::bundle_max_prefix_bytes> prefix{};
   wire::Envelope envelope;  ///< the sender's
@@ -62,8 +62,8 @@ class OutPieces {
   std::array<OutPiece, wire::bundle_pieces> pieces_;
 };
 
-/// What has come of the pieces of a peer. A piece that comes a second time is told of only from
-/// where the first ended, so no byte is told of twice.
+/// Which pieces of a peer have arrived. A piece that arrives a second time is delivered only from where
+/// the first stopped, so no byte is delivered twice.
 class InPieces {
  public:
   enum class Standing : std::uint8_t {
@@ -78,24 +78,24 @@ class InPieces {
     }
     return (complete_ >> ahead & 1) != 0 ? Standing::complete : Standing::wanted;
   }
-  /// So many payload bytes of this wanted piece, from its begin on, have been told of.
-  [[nodiscard]] std::uint64_t told(std::uint32_t number) const noexcept {
-    return told_[number % wire::bundle_pieces];
+  /// Payload bytes of this wanted piece, from its begin, that were delivered.
+  [[nodiscard]] std::uint64_t delivered(std::uint32_t number) const noexcept {
+    return delivered_[number % wire::bundle_pieces];
   }
-  void tell(std::uint32_t number, std::uint64_t bytes) noexcept {
-    told_[number % wire::bundle_pieces] = bytes;
+  void set_delivered(std::uint32_t number, std::uint64_t bytes) noexcept {
+    delivered_[number % wire::bundle_pieces] = bytes;
   }
   /// All of this wanted piece has come.
   void finish(std::uint32_t number) noexcept {
     complete_ |= std::uint64_t{1} << (number - base_);
-    for (; (complete_ & 1) != 0; complete_ >>= 1) told_[base_++ % wire::bundle_pieces] = 0;
+    for (; (complete_ & 1) != 0; complete_ >>= 1) delivered_[base_++ % wire::bundle_pieces] = 0;
   }
-  [[nodiscard]] wire::BundleNews news() const noexcept { return {base_, 0, complete_}; }
+  [[nodiscard]] wire::BundleAck ack() const noexcept { return {base_, 0, complete_}; }
 
  private:
   std::uint32_t base_ = 0;
   std::uint64_t complete_ = 0;  ///< bit i: base_ + i
-  std::array<std::uint64_t, wire::bundle_pieces> told_{};
+  std::array<std::uint64_t, wire::bundle_pieces> delivered_{};
 };
 
 }  // namespace fulmar::fabric::bundle

@@ -6,7 +6,7 @@
 
 namespace fulmar::fabric::bundle {
 
-/// What a rail of a bundle calls while it is looked at.
+/// The sink that a rail of a bundle calls while it is polled.
 class Pairs::RailSink {
  public:
   RailSink(Pairs& pairs, std::uint32_t rail, SinkRef sink) noexcept

@@ -6,17 +6,16 @@
 
 namespace fulmar::fabric::bundle {
 
-/// How fast a rail takes bytes to one peer, and how many it may have under way: measured from what
-/// the peer acknowledges, because only that has crossed the network. What a socket takes says how
-/// large its memory is.
+/// The rate of a rail to one peer, and how many bytes it may have in flight: measured from what the peer
+/// acknowledges, because only that has crossed the network. What a socket accepts only shows the size
+/// of its buffer.
 ///
-/// The rate is that of the time in which something was under way. A lone piece mostly measures how
-/// long an answer takes; it counts only if it was faster than what is known.
+/// The rate counts only the time in which something was in flight. A single piece mostly measures the
+/// round trip; it counts only if it was faster than the present estimate.
 ///
-/// Under way may be twice what the rail carries in the time that a piece took at best: enough to
-/// keep it busy, and so little that it is known soon when it slows down. At the begin, and at
-/// least, it is a few pieces; where more is needed it doubles with each answer, as the measured
-/// rate does.
+/// The limit of bytes in flight is twice what the rail carries in the shortest time that a piece took:
+/// enough to keep it busy, and so little that a slowdown is noticed soon. It starts with a few pieces,
+/// its minimum, and doubles with each acknowledgement as long as the measured rate grows.
 ///
 /// Times are nanoseconds of any one clock.
 class Speed {
@@ -25,18 +24,18 @@ class Speed {
   static constexpr std::uint64_t most_under_way_bytes = 16U << 20;
 
   Speed() = default;
-  /// `bytes_per_second`: what is believed until something is measured.
+  /// `bytes_per_second`: the estimate until something is measured.
   explicit Speed(double bytes_per_second) noexcept : bytes_per_ns_(bytes_per_second / 1e9) {}
 
   void sent(std::uint64_t bytes, std::uint64_t now_ns) noexcept;
   /// `since_ns`: when these bytes were sent.
   void acknowledged(std::uint64_t bytes, std::uint64_t since_ns, std::uint64_t now_ns) noexcept;
-  /// What is under way never arrives.
+  /// What is in flight never arrives.
   void forget_under_way() noexcept { under_way_ = pieces_ = 0; }
 
   [[nodiscard]] std::uint64_t under_way_bytes() const noexcept { return under_way_; }
   [[nodiscard]] bool has_room() const noexcept { return under_way_ < limit_; }
-  /// When so many further bytes would have arrived, from now.
+  /// Nanoseconds from now until so many further bytes would have arrived.
   [[nodiscard]] double finish_ns(std::uint64_t bytes) const noexcept {
     return static_cast<double>(under_way_ + bytes) / bytes_per_ns_;
   }

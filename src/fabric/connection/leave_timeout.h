@@ -6,12 +6,11 @@
 
 namespace fulmar::fabric {
 
-/// How long a process that leaves waits for an answer that may never come.
+/// The timeout of a process that leaves, for an answer that may never come.
 ///
-/// Two things have been wrong with every copy of this. The state must not change by the passing of
-/// time alone: whoever waits asks `quiesced` after something has moved, so `poll` reports the expiry
-/// as a movement. And as long as the expiry was not reported, a sleep has to end by `wake_ns`, also
-/// when the time is over already: between the last poll and the sleep it may have passed.
+/// The state must not change by time alone: a caller checks `quiesced` only after progress, so `poll`
+/// reports the expiry as progress. And as long as the expiry was not reported, a sleep has to end by
+/// `wake_ns`, also if that time has passed already: it may pass between the last poll and the sleep.
 ///
 /// Times are CLOCK_MONOTONIC, in nanoseconds.
 class LeaveTimeout {
@@ -23,7 +22,7 @@ class LeaveTimeout {
   }
   /// As if never started.
   void reset() noexcept { running_ = expired_ = false; }
-  /// With each poll while `running`. True once, when the time is over: something has moved.
+  /// Called by each poll while `running`. True once, when the time is over: that is progress.
   [[nodiscard]] bool expire(std::int64_t now_ns) noexcept {
     if (!running_ || now_ns < end_ns_) return false;
     running_ = false;

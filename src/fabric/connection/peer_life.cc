@@ -4,7 +4,7 @@
 
 namespace fulmar::fabric {
 
-void PeerLife::meet() noexcept {
+void PeerLife::start() noexcept {
   had_left_ = has_left_;
   has_left_ = gone_ = false;
   unreachable_.clear();

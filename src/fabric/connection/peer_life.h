@@ -23,16 +23,16 @@ struct LifeRules {
 /// What becomes of a packet that is posted to a peer.
 enum class Admission : std::uint8_t {
   send,
-  drop,           ///< nobody needs it: Post::done
+  drop,           ///< not needed any more: Post::done
   wait,           ///< Post::again
   connect,        ///< ask for a connection; then as the state says
-  unreachable,    ///< no way leads to the peer: `wait`, and lost when posted in vain for long
-  never_returns,  ///< the peer has left and does not come back, but a message is sent to it: lost
+  unreachable,    ///< the peer cannot be reached: `wait`, and lost when that lasts
+  never_returns,  ///< a message for a peer that has left for good: lost
 };
 
-/// What a process knows of a peer, from the first packet to its loss: whether there is a connection,
-/// whether the peer has left (said FIN), comes back, or is lost. One for each peer of a network; tcp,
-/// verbs, ofi and bundle all use it, so that a peer's end is the same whatever carries its packets.
+/// The state machine of a peer, from the first packet to its loss: whether there is a connection, whether
+/// the peer has left (sent FIN), comes back, or is lost. One for each peer of a network; tcp, verbs, ofi
+/// and bundle all use it, so that the end of a peer does not depend on the network.
 ///
 /// ```
 ///   absent -> asked -> connecting -> open -> closing -> closed -> absent (it may come back)
@@ -41,7 +41,7 @@ enum class Admission : std::uint8_t {
 /// ```
 /// Networks whose connections come ready to use go from absent or asked to open.
 ///
-/// Nothing here looks at a clock or calls anybody: the network acts on what these members answer.
+/// It reads no clock and calls nothing: the network acts on the results of these members.
 class PeerLife {
  public:
   enum class State : std::uint8_t {
@@ -50,7 +50,7 @@ class PeerLife {
     connecting,  ///< one is being prepared with the peer
     open,        ///< packets go to the peer
     closing,     ///< the peer's FIN has come: it takes nothing more over this connection
-    closed,      ///< the connection has ended in good order, or is ending
+    closed,      ///< the connection has ended in an orderly way, or is ending
     lost,
   };
 
@@ -62,67 +62,66 @@ class PeerLife {
   [[nodiscard]] bool is_connected() const noexcept {
     return state_ == State::open || state_ == State::closing;
   }
-  /// A connection is on its way, or asked for.
-  [[nodiscard]] bool is_meeting() const noexcept {
+  /// A connection was requested or is being made.
+  [[nodiscard]] bool is_pending() const noexcept {
     return state_ == State::asked || state_ == State::connecting;
   }
-  /// The peer has said FIN, and is not known to be back.
+  /// The peer has sent FIN, and is not known to be back.
   [[nodiscard]] bool has_left() const noexcept { return has_left_; }
-  /// The peer receives nothing any more of what was sent to it, until it is back, if it ever is. See
+  /// The peer receives nothing more of what was sent to it, until it comes back, if ever. See
   /// Network::gone.
   [[nodiscard]] bool gone() const noexcept { return gone_; }
-  /// Why nothing leads to a peer that has left or was never met; empty: something may.
+  /// Why a peer that has left or was never connected cannot be reached; empty: it may be reached.
   [[nodiscard]] const std::string& unreachable() const noexcept { return unreachable_; }
   /// Why it is lost.
   [[nodiscard]] const base::Error& why() const noexcept { return why_; }
 
-  // --- what happens
+  // --- events
 
-  /// A connection was asked for.
+  /// A connection was requested.
   void ask() noexcept {
     if (state_ == State::absent) state_ = State::asked;
   }
-  /// There is a connection to the peer's process, which therefore is there; packets cannot go yet.
-  void meet() noexcept;
-  /// Packets can go, unless the peer's FIN has come since `meet`: then it is closing at once. From any
-  /// state but lost and closed.
+  /// There is a connection to the peer's process; packets cannot be sent yet.
+  void start() noexcept;
+  /// Packets can be sent, unless the peer's FIN has come since `start`: then it is closing at once. From
+  /// any state but lost and closed.
   void open() noexcept;
-  /// What `meet` began has ended before `open`: as before it. Answers how often that was so, this
-  /// time included; `open` sets it back.
+  /// The connection has ended between `start` and `open`: the state is as before. Returns the number of
+  /// such failures, including this one; `open` resets it.
   std::uint32_t fail_start() noexcept;
   /// The peer's FIN has come, and everything before it; perhaps before `open`.
   void on_fin(Leaving how, const LifeRules& rules) noexcept;
   /// The connection has ended, and everything that came over it was taken. False: the peer has not
   /// said FIN, so it is to be lost. True: it has left in good order: `closed`.
   [[nodiscard]] bool close() noexcept;
-  /// This process has ended the connection, and comes back to another one, if at all.
+  /// This process has ended the connection; if it comes back, it makes another one.
   void end() noexcept {
     if (is_connected()) state_ = State::closed;
   }
-  /// Nothing is left of the closed connection: there may be another one. Nothing where peers do not
-  /// return.
+  /// Nothing is left of the closed connection: there may be another one. No effect if peers do not return.
   void await_return(const LifeRules& rules) noexcept {
     if (state_ == State::closed && rules.peers_return) state_ = State::absent;
   }
-  /// Where there are no connections (ofi): a packet for the peer expects it back.
+  /// Without connections (ofi): a packet for the peer waits for its return.
   void expect_return() noexcept {
     has_left_ = false;
     if (!gone_) open();
   }
-  /// Where others than a FIN tell of it (bundle: its rails).
+  /// If something other than a FIN decides it (bundle: its rails).
   void set_gone(bool gone) noexcept { gone_ = gone; }
-  /// Of a session of the pair that is over, before anything of a further one (bundle).
+  /// A session of the pair is over, and nothing of a further one has come (bundle).
   void set_left() noexcept { has_left_ = true; }
 
-  /// No way leads to the peer. False: it is to be lost for that. True: it has left, or whoever
-  /// answers at its address says that it has ended (proc_aborted), which matters only to a sender: it
-  /// is `unreachable` now. Where peers do not return it is lost. Nothing, and true, for a peer that is
-  /// being met, or was.
+  /// The peer cannot be reached. False: the caller makes it lost. True: it has left, or connections to its
+  /// address are refused because it has ended (proc_aborted), which matters only to a sender: it is
+  /// `unreachable` now. If peers do not return it is lost. No effect, and true, for a peer with a connection
+  /// that is open or being made.
   [[nodiscard]] bool give_up(const base::Error& why, const LifeRules& rules);
   /// False: it was lost before.
   bool lose(const base::Error& why);
 
-  // --- what is posted
+  // --- posts
 
   [[nodiscard]] Admission admit(wire::PacketKind kind, const LifeRules& rules) const noexcept {
     if (state_ == State::open && !rules.leaving) [[likely]]
@@ -143,7 +142,7 @@ class PeerLife {
   State state_ = State::absent;
   bool has_left_ = false;
   bool gone_ = false;
-  bool had_left_ = false;  ///< before `meet`, until `open`
+  bool had_left_ = false;  ///< before `start`, until `open`
   std::uint32_t failed_starts_ = 0;
   VainPosts vain_posts_;
   std::string unreachable_;

@@ -19,21 +19,21 @@ class SendSequence {
   /// The last one is not sent after all.
   void retract() noexcept { --next_; }
 
-  /// The peer says that it has all before `number`. False, and nothing changes: there was no such
-  /// packet, or, as the connection keeps order, the peer has said more before.
+  /// The peer has acknowledged everything before `number`. False, without effect: there was no such packet,
+  /// or more was acknowledged before (the connection is ordered).
   [[nodiscard]] bool acknowledge_in_order(std::uint32_t number) noexcept {
     if (number - acknowledged_ > in_flight()) return false;
     acknowledged_ = number;
     return true;
   }
-  /// The same where an older acknowledgement may come later (packets overtake each other, or take
-  /// different rails): such a one changes nothing. False: there was no such packet.
+  /// The same if an older acknowledgement may come later (without order, or over another rail): such a one
+  /// has no effect. False: there was no such packet.
   [[nodiscard]] bool acknowledge(std::uint32_t number) noexcept {
     if (static_cast<std::int32_t>(next_ - number) < 0) return false;
     if (static_cast<std::int32_t>(number - acknowledged_) > 0) acknowledged_ = number;
     return true;
   }
-  /// The peer has so many more. False, and nothing changes: they were not sent.
+  /// The peer has received so many more. False, without effect: they were not sent.
   [[nodiscard]] bool acknowledge_more(std::uint32_t count) noexcept {
     return count <= in_flight() && acknowledge_in_order(acknowledged_ + count);
   }
@@ -43,21 +43,21 @@ class SendSequence {
   std::uint32_t acknowledged_ = 0;
 };
 
-/// What has come from the peer, counted as the peer counts, and how much of it the peer was told of.
+/// What was received from the peer, in the peer's numbers, and how much of it was acknowledged.
 class ReceiveSequence {
  public:
   /// The number of the next one; the acknowledgement that every packet to the peer carries.
   [[nodiscard]] std::uint32_t next() const noexcept { return next_; }
-  /// How far ahead of its turn a number is; less than 0: it has come before.
+  /// The distance of a number from the next one; less than 0: a duplicate.
   [[nodiscard]] std::int32_t ahead(std::uint32_t number) const noexcept {
     return static_cast<std::int32_t>(number - next_);
   }
   void advance(std::uint32_t count = 1) noexcept { next_ += count; }
   /// What has come and was not acknowledged.
   [[nodiscard]] std::uint32_t unacknowledged() const noexcept { return next_ - acknowledged_; }
-  /// The peer is being told that all before `number` is here.
+  /// An acknowledgement of everything before `number` is being sent.
   void note_acknowledged(std::uint32_t number) noexcept { acknowledged_ = number; }
-  /// The peer is being told of so many more.
+  /// An acknowledgement of so many more is being sent.
   void note_acknowledged_more(std::uint32_t count) noexcept { acknowledged_ += count; }
 
  private:

@@ -8,14 +8,13 @@
 
 namespace fulmar::fabric {
 
-/// Messages for a peer that has left MPI and then ended, posted again and again in vain. One that
-/// is cancelled soon is none that the peer lacks; the peer is lost when one is still there after a
-/// while.
+/// Repeated posts of messages for a peer that has left MPI and then ended. A message that is cancelled soon
+/// is no error; the peer is lost when one is still posted after a while.
 class VainPosts {
  public:
   static constexpr std::uint64_t default_patience_ns = 4'000'000'000;
 
-  /// One of them, at this time. Whether they have gone on for `patience_ns`.
+  /// Notes such a post at this time. True if they have gone on for `patience_ns`.
   [[nodiscard]] bool exhaust(std::uint64_t now_ns, std::uint64_t patience_ns) noexcept;
 
  private:
@@ -23,10 +22,10 @@ class VainPosts {
   std::uint64_t last_ns_ = 0;
 };
 
-/// The peer has left MPI in good order, but a message is sent to it.
+/// The error of a message for a peer that has left MPI.
 base::Error left_error(std::uint32_t peer, const char* why);
 
-/// There is no way to a peer that was never met: what `why` says, or it has left before.
+/// The error for a peer that was never connected and cannot be reached: `why`, or it has left before.
 base::Error unmet_error(const char* why);
 
 }  // namespace fulmar::fabric

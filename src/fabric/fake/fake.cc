@@ -6,7 +6,7 @@
 
 namespace fulmar::fabric {
 
-static_assert(PutsForPolling<Fake> && TellsOfPuts<Fake>);
+static_assert(WritesUnsignaled<Fake> && WritesWithImmediate<Fake>);
 
 bool FakeNetwork::refuses() noexcept {
   if (refusals_ > 0) {
@@ -101,7 +101,7 @@ unsigned Fake::poll(SinkRef sink) {
   network_.forget_if_idle(source, self_);
   network_.count_taken();
   if (packet.word) {
-    sink.put_here(source, *packet.word);
+    sink.immediate_received(source, *packet.word);
     return 1;
   }
   sink.packet(source, packet.envelope, Body(std::span<const std::byte>(packet.body)));
@@ -128,17 +128,18 @@ Post Fake::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::
   return give(FakeMemory::Order{self_, peer, true, local, lkey, to, token});
 }
 
-Post Fake::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-                       const RemoteAddress& to) {
+Post Fake::rdma_write_unsignaled(std::uint32_t peer, std::span<const std::byte> from,
+                                 std::uint32_t lkey, const RemoteAddress& to) {
   FakeMemory::Order order{self_, peer, true, {}, lkey, to};
   order.is_quiet = true;
   order.local = {const_cast<std::byte*>(from.data()), from.size()};
-  if (from.size() <= copied_put_bytes) order.copy.assign(from.begin(), from.end());
+  if (from.size() <= copied_write_bytes) order.copy.assign(from.begin(), from.end());
   return give(std::move(order));
 }
 
-Post Fake::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-                        const RemoteAddress& to, std::uint16_t word, std::uint64_t token) {
+Post Fake::rdma_write_with_immediate(std::uint32_t peer, std::span<const std::byte> from,
+                                     std::uint32_t lkey, const RemoteAddress& to,
+                                     std::uint16_t word, std::uint64_t token) {
   if (network_.is_full(self_, peer) || rdma_write(peer, from, lkey, to, token) == Post::again) {
     return Post::again;
   }

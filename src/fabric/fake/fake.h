@@ -32,7 +32,8 @@ class FakeNetwork {
   struct Packet {
     wire::Envelope envelope;
     std::vector<std::byte> body;
-    std::optional<std::uint16_t> word = std::nullopt;  ///< of `put_and_tell`; no packet
+    std::optional<std::uint16_t> word =
+        std::nullopt;  ///< of `rdma_write_with_immediate`; no packet
   };
 
   explicit FakeNetwork(std::uint32_t ports, std::uint64_t seed = 1)
@@ -49,7 +50,8 @@ class FakeNetwork {
   /// same one.
   void set_reluctance(double probability) noexcept { reluctance_ = probability; }
   /// What goes from one port to another is not there for the next `polls` polls of the receiver;
-  /// what others send meanwhile overtakes it. Who is held already is not held longer: all arrives.
+  /// what others send meanwhile overtakes it. A port that is held already is not held longer: everything
+  /// arrives.
   void hold(std::uint32_t from, std::uint32_t to, unsigned polls) noexcept {
     unsigned& held = ways_[to][from].held_polls;
     if (held == 0) held = polls;
@@ -93,7 +95,7 @@ class FakeNetwork {
   /// Picks the source of the next packet for `to` among those that have one; `ports()` if none has
   /// or the network does not feel like it.
   [[nodiscard]] std::uint32_t pick_source(std::uint32_t to) noexcept;
-  /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
+  /// May carry out an operation of the port; true if one has ended and has to be reported now.
   [[nodiscard]] bool look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) noexcept;
   /// Lets quiet puts to the port go on, perhaps.
   void let_puts_in(std::uint32_t port) noexcept;
@@ -142,7 +144,7 @@ class Fake : public Network {
  public:
   static constexpr std::size_t max_body_bytes = 4096;
   static constexpr std::size_t max_remote_bytes = 20'000;
-  static constexpr std::size_t copied_put_bytes = 64;
+  static constexpr std::size_t copied_write_bytes = 64;
 
   Fake(FakeNetwork& network, std::uint32_t self) noexcept
       : Network("fake", {.body_bytes = max_body_bytes, .rdma_bytes = max_remote_bytes}),
@@ -151,7 +153,7 @@ class Fake : public Network {
 
   [[nodiscard]] std::uint32_t self() const noexcept { return self_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return network_.ports(); }
-  /// Nobody has to be found.
+  /// No addresses are needed.
   [[nodiscard]] base::Result<std::vector<std::byte>> address() const override {
     return std::vector<std::byte>();
   }
@@ -163,7 +165,7 @@ class Fake : public Network {
 
   unsigned poll(SinkRef sink) override;
 
-  /// A look finds packets; there is nothing to sleep on.
+  /// Polling finds packets; there is no descriptor.
   [[nodiscard]] int descriptor() const noexcept override { return -1; }
   [[nodiscard]] bool arm() override { return false; }
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override { return -1; }
@@ -187,16 +189,16 @@ class Fake : public Network {
                                 std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
 
-  /// See PutsForPolling and TellsOfPuts.
-  [[nodiscard]] static bool puts_in_order() noexcept { return true; }
-  [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
-                                 std::uint32_t lkey, const RemoteAddress& to);
+  /// See WritesUnsignaled and WritesWithImmediate.
+  [[nodiscard]] static bool writes_in_order() noexcept { return true; }
+  [[nodiscard]] Post rdma_write_unsignaled(std::uint32_t peer, std::span<const std::byte> from,
+                                           std::uint32_t lkey, const RemoteAddress& to);
   void give_up(std::uint32_t peer, const base::Error& /*why*/) {
     network_.memory().part(self_, peer);
   }
-  [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
-                                  std::uint32_t lkey, const RemoteAddress& to, std::uint16_t word,
-                                  std::uint64_t token);
+  [[nodiscard]] Post rdma_write_with_immediate(std::uint32_t peer, std::span<const std::byte> from,
+                                               std::uint32_t lkey, const RemoteAddress& to,
+                                               std::uint16_t word, std::uint64_t token);
   [[nodiscard]] Changes changes_memory() const noexcept override { return Changes::by_adapter; }
   [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                                const RemoteAddress& place, std::uint64_t value,

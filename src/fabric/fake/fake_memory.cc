@@ -8,7 +8,7 @@
 namespace fulmar::fabric {
 namespace {
 
-/// Keys for one's own orders and for peers differ, so that nobody can mix them up; one key is 0.
+/// Local and remote keys differ, so that a mix-up is detected; one key is 0.
 constexpr std::uint32_t first_own_key = 1U << 16;
 
 bool lies_in(std::span<const std::byte> inner, std::span<const std::byte> outer) noexcept {
@@ -125,7 +125,7 @@ void FakeMemory::change(const Order& order) {
   std::memcpy(remote, &value, sizeof value);
 }
 
-/// An order has ended; who gave it hears of it, unless it was quiet.
+/// An operation has ended; it is reported to its port, unless it is unsignaled.
 void FakeMemory::end(const Order& order, Sent how) {
   if (order.is_quiet) return forget(order);
   ended_[order.from].push_back({order.token, how, order.lkey, order.uses_region});

@@ -23,24 +23,24 @@ struct FakeChange {
   std::uint64_t expected = 0;
 };
 
-/// Memory that the ports of a FakeNetwork have opened, and their orders to fetch, put and change.
-/// Bytes move when an order *happens*, neither before nor after: who changes memory too early, or
-/// closes it, is found out by what comes of it. Quiet puts happen when the peer looks, in two
-/// halves with looks in between.
+/// Memory that the ports of a FakeNetwork have registered, and their RDMA and atomic operations. Bytes move
+/// when an operation *happens*, neither before nor after, so that a caller that changes or deregisters
+/// memory too early is detected by the result. Unsignaled writes happen when the peer polls, in two halves
+/// with polls in between.
 ///
 /// Off at first: then nothing can be opened.
 class FakeMemory {
  public:
   struct Order {
-    std::uint32_t from = 0;  ///< who gave it
+    std::uint32_t from = 0;  ///< the port that has posted it
     std::uint32_t to = 0;
     bool is_put = false;
     std::span<std::byte> local;
     std::uint32_t lkey = 0;
     RemoteAddress place;
     std::uint64_t token = 0;
-    bool is_quiet = false;             ///< a put that nobody hears of
-    std::vector<std::byte> copy = {};  ///< of a quiet put that was copied
+    bool is_quiet = false;             ///< an unsignaled write
+    std::vector<std::byte> copy = {};  ///< of an unsignaled write that was copied
     std::optional<FakeChange> change = std::nullopt;
     // Set by `give`.
     std::uint64_t packets_ahead = 0;  ///< ever posted to the peer before it
@@ -84,16 +84,16 @@ class FakeMemory {
   void limit_open(std::size_t bytes) noexcept { open_limit_ = bytes; }
   /// So many orders of a port may be under way; more are answered `again`.
   void set_room(std::size_t orders) noexcept { room_ = orders; }
-  /// Orders wait until they are let go, told to happen, or overtaken by a packet.
+  /// Operations wait until let_orders_go, move_order, or a packet behind them.
   void hold_orders() noexcept { held_ = true; }
   void let_orders_go() noexcept { held_ = false; }
-  /// The oldest order of a port happens; it is told with the port's next poll. False: none waits.
+  /// Carries out the oldest operation of a port; its end is reported by the port's next poll. False: none.
   bool move_order(std::uint32_t port);
   /// The next `count` orders that happen by themselves end as lost instead, although the peer
   /// lives: as if another way to it were left. Puts behind which a packet was posted are passed
   /// over, because that packet arrives.
-  /// So no network that is polled for puts loses a put (PutsForPolling): what follows it may wait
-  /// in the channel, where nobody sees it here. Jobs whose packets are puts let fetches fail alone.
+  /// A network with polled writes (WritesUnsignaled) must not lose a write: later packets may wait in the
+  /// channel, which is not known here. Jobs whose packets are writes let only reads fail.
   enum class Victims : std::uint8_t { all, fetches };
   void fail_orders(unsigned count, Victims victims = Victims::all) noexcept {
     failures_ = count;
@@ -116,7 +116,7 @@ class FakeMemory {
   }
 
   [[nodiscard]] bool has_orders() const noexcept { return !orders_.empty() || untold_ > 0; }
-  /// Lets an order of the port happen, perhaps; true if one has ended that is to be told now.
+  /// May carry out an operation of the port; true if one has ended and has to be reported now.
   [[nodiscard]] bool look(std::uint32_t port, Ended& ended);
   void count_posted(std::uint32_t from, std::uint32_t to) noexcept {
     if (!posted_.empty()) ++posted_[pair(from, to)];
@@ -139,7 +139,7 @@ class FakeMemory {
   void arrive(std::uint32_t from, std::uint32_t to);
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
-  /// Orders whose end was not told.
+  /// Operations whose end was not reported.
   [[nodiscard]] std::size_t under_way() const noexcept { return orders_.size() + untold_; }
   [[nodiscard]] std::size_t open_regions() const noexcept { return regions_.size(); }
 

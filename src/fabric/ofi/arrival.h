@@ -16,7 +16,7 @@ namespace fulmar::fabric::ofi {
 /// Bytes of one read or write of a peer's memory.
 inline constexpr std::size_t max_remote_bytes = 1U << 20;
 
-/// A packet that came. Its body is gone when the next one is asked for.
+/// A packet that arrived. Its body is valid until the next call of Messages::next.
 struct Arrival {
   std::uint32_t peer = 0;
   wire::Envelope envelope;
@@ -24,28 +24,28 @@ struct Arrival {
   std::span<const std::byte> body;
 };
 
-/// What became of a packet that was posted in place.
+/// The completion of a packet posted in place.
 struct EndedSend {
   std::uint64_t token = 0;
   Sent how = Sent::done;
 };
 
-/// Who we are, and whom the provider calls.
+/// Identity of this process, and the callbacks of the provider.
 struct Config {
   Processes processes;  ///< required
   void* owner = nullptr;
-  /// The address() of a peer; called once for each that is sent to, may block. An error makes the
+  /// The address() of a peer; called once for each peer that is sent to, may block. An error makes the
   /// peer lost.
   base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
-  /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
+  /// Called from within `poll`, once for a peer that can no longer, or never, be reached. The text
   /// names the peer, its address and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
-  /// Called from within `poll`: a peer has left in good order, and all that it sent has been taken.
-  /// It may come back. Null: who has left never does, and a post to it makes it lost.
+  /// Called from within `poll`: a peer has left in an orderly way, and all that it sent has been taken.
+  /// It may come back. Null: peers never come back, and a post to one that has left makes it lost.
   void (*left)(void* owner, std::uint32_t peer) = nullptr;
-  /// How often it is asked whether silent peers live.
-  std::int64_t vigil_ns = 1'000'000'000;
-  /// A line for people, about strangers; at most one a second.
+  /// Interval of keep-alive probes of silent peers.
+  std::int64_t keep_alive_interval_ns = 1'000'000'000;
+  /// A message for the user about rejected packets; at most one a second.
   void (*report)(void* owner, const char* line) = nullptr;
 };
 

@@ -14,7 +14,7 @@
 namespace fulmar::fabric::ofi {
 namespace {
 
-/// The length of what may be connected to; 0 for anything else.
+/// The length of a socket address of IPv4 or IPv6; 0 for anything else.
 socklen_t length_of(std::span<const std::byte> address, sockaddr_storage& storage) noexcept {
   if (address.size() < sizeof(sa_family_t)) return 0;
   std::memcpy(&storage, address.data(), std::min(address.size(), sizeof storage));
@@ -27,15 +27,14 @@ socklen_t length_of(std::span<const std::byte> address, sockaddr_storage& storag
   return 0;
 }
 
-/// What the kernel says when nothing has answered: the last is what it learnt meanwhile, if
-/// anything.
+/// Errors for a host that does not answer; the last ones are ICMP errors received meanwhile.
 bool is_silence(int error) noexcept {
   return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
 }
 
 }  // namespace
 
-/// The connection ends within 7 s when the host answers nothing, or within what was set.
+/// The connection ends within 7 s if the host does not answer, or within the configured time.
 void KeepAlive::keep_alive() const noexcept {
   const auto set = [this](int level, int name, int value) {
     (void)::setsockopt(socket_.get(), level, name, &value, sizeof value);
@@ -53,13 +52,13 @@ void KeepAlive::set_dead_after(std::uint32_t ms) noexcept {
   if (socket_.valid()) keep_alive();
 }
 
-KeepAlive::Sign KeepAlive::look(std::span<const std::byte> address, std::int64_t now_ns,
+KeepAlive::Sign KeepAlive::step(std::span<const std::byte> address, std::int64_t now_ns,
                                 Hold hold) noexcept {
   if (is_open_ && socket_.valid()) {
     const int why = ending();
-    if (why == 0) return Sign::living;
+    if (why == 0) return Sign::alive;
     socket_.reset();
-    if (is_silence(why)) return Sign::silent;  // the kernel has asked again and again
+    if (is_silence(why)) return Sign::silent;  // the kernel has retried
   }
   if (unanswered_since_ns_ == 0) unanswered_since_ns_ = now_ns;
   int error = socket_.valid() ? EINPROGRESS : call(address);
@@ -79,7 +78,7 @@ int KeepAlive::call(std::span<const std::byte> address) noexcept {
   return ::connect(socket_.get(), to, length) == 0 ? EINPROGRESS : errno;
 }
 
-/// 0: it was answered, EINPROGRESS: nothing yet.
+/// 0: connected, EINPROGRESS: not yet.
 int KeepAlive::answer() const noexcept {
   pollfd waiting{socket_.get(), POLLOUT, 0};
   if (::poll(&waiting, 1, 0) <= 0) return EINPROGRESS;
@@ -88,7 +87,7 @@ int KeepAlive::answer() const noexcept {
   return ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
-/// Whatever the other side may say goes unread.
+/// Data from the other side are never read.
 int KeepAlive::ending() const noexcept {
   std::byte byte{};
   const ssize_t count = ::recv(socket_.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
@@ -102,10 +101,10 @@ KeepAlive::Sign KeepAlive::judge(int error, std::int64_t now_ns, Hold hold) noex
     refusals_ = 0;
     unanswered_since_ns_ = 0;
     if (hold == Hold::no) socket_.reset();
-    return Sign::living;
+    return Sign::alive;
   }
   if (error != EINPROGRESS) socket_.reset();
-  if (error == ECONNREFUSED && ++refusals_ >= certain_refusals) return Sign::nobody;
+  if (error == ECONNREFUSED && ++refusals_ >= certain_refusals) return Sign::refused;
   const bool brief = dead_after_ms_ != 0;
   const std::int64_t longest_ns =
       brief ? dead_after_ms_ * std::int64_t{1'000'000} : longest_silence_ns;

@@ -9,50 +9,50 @@
 
 namespace fulmar::fabric::ofi {
 
-/// A TCP connection to the address where a peer's endpoint listens, which carries nothing and tells
-/// whether the peer's process lives.
+/// A TCP connection to the address where a peer's endpoint listens. It carries no data and shows whether
+/// the peer's process is alive.
 ///
-/// libfabric makes connections by itself, and keeps to itself how they end: a process that only
-/// listens hears nothing of a death, and one that sends is answered `later` without end. But the
-/// kernel of the peer's host knows. While the process lives its kernel answers this connection,
-/// also if the process computes or is stopped; when it ends, the kernel resets it and refuses
-/// another; when the host is gone nothing comes back. A connection that ends is no proof, as
-/// libfabric may close what sends nothing: it is made once more, and a refusal is.
+/// libfabric manages its connections itself, and does not report how they end: a process that only
+/// receives does not notice a death, and one that sends gets `later` for ever. But the kernel of the
+/// peer's host knows. While the process is alive its kernel answers this connection, also if the process
+/// computes or is stopped; when it ends, the kernel resets the connection and refuses another; when the
+/// host is gone nothing comes back. The end of a connection is no proof, because libfabric may close one
+/// that is idle: it is made once more, and a refusal is the proof.
 ///
-/// Costs a descriptor here and one at the peer. Where those are scarce the connection is closed as
-/// soon as it was answered (`Hold::no`).
+/// It uses a descriptor here and one at the peer. Where those are scarce the connection is closed as soon
+/// as it was answered (`Hold::no`).
 ///
-/// Where other networks lead to the peer as well, little is lost when this one is given up too
-/// early, and much when it is too late. There a host may be silent for less, and one that has never
-/// answered counts as well, unless packets come from it.
+/// If other networks reach the peer as well, giving this one up too early costs little, and too late much.
+/// Then the timeout is shorter, and a host that has never answered counts as well, unless packets come
+/// from it.
 class KeepAlive {
  public:
   static constexpr std::int64_t longest_silence_ns = 6'000'000'000;
-  /// That many refusals are a death: one may be meant for the connection before.
+  /// Refusals that prove a death: one may belong to the connection before.
   static constexpr unsigned certain_refusals = 2;
 
   enum class Sign : std::uint8_t {
-    living,   ///< the kernel has answered
-    unknown,  ///< not known (yet), or this can never be told of this address
-    nobody,   ///< its host says that nobody listens there
-    silent,   ///< its host answers nothing (any more, if it is the only way)
+    alive,    ///< the kernel has answered
+    unknown,  ///< not known yet, or never known for this kind of address
+    refused,  ///< the host is alive and no process listens there
+    silent,   ///< the host does not answer (any more, if this is the only network)
   };
   enum class Hold : std::uint8_t { no, yes };
 
   /// One step; called about once a second. `address`: a socket address of IPv4 or IPv6, the same
   /// each time; of others all is unknown. `now_ns`: CLOCK_MONOTONIC.
-  Sign look(std::span<const std::byte> address, std::int64_t now_ns, Hold hold) noexcept;
-  /// 0, as at first: this network alone leads to the peer. Else others do as well, and a host that
-  /// answers nothing for so long is silent.
+  Sign step(std::span<const std::byte> address, std::int64_t now_ns, Hold hold) noexcept;
+  /// 0 (the default): this is the only network to the peer. Otherwise a host that has not answered for `ms`
+  /// milliseconds is silent.
   void set_dead_after(std::uint32_t ms) noexcept;
-  /// Packets have come from the peer since the last look.
+  /// Packets have come from the peer since the last step.
   void note_heard() noexcept { unanswered_since_ns_ = 0; }
   [[nodiscard]] bool holds_descriptor() const noexcept { return socket_.valid(); }
-  /// Closes the connection; it is not made again before the next look.
+  /// Closes the connection; it is not made again before the next step.
   void end() noexcept { socket_.reset(); }
 
  private:
-  /// What came of it, an errno; EINPROGRESS: ask for the answer.
+  /// Starts to connect; returns an errno. EINPROGRESS: call answer() later.
   [[nodiscard]] int call(std::span<const std::byte> address) noexcept;
   [[nodiscard]] int answer() const noexcept;
   /// Why the open connection has ended; 0: it has not.

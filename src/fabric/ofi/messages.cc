@@ -11,7 +11,7 @@
 #include "wire/ofi/ofi_address.h"
 #include "wire/travels.h"
 
-/// Sending, and ends. What comes is in messages_receive.cc.
+/// Sending, and the end. Receiving is in messages_receive.cc.
 namespace fulmar::fabric::ofi {
 namespace {
 
@@ -21,7 +21,7 @@ using base::failure;
 using wire::OfiPacket;
 using wire::OfiSignal;
 
-/// Without a descriptor, and while something was refused, the network is looked at so often.
+/// How often the network is polled without a descriptor, and after a post was refused.
 constexpr std::int64_t blind_interval_ns = 100'000;
 constexpr std::int64_t refused_interval_ns = 1'000'000;
 
@@ -52,7 +52,7 @@ Messages::Messages(const Config& config, const base::KeyedHash& hash,
       own_name_(config.processes->own_name()),
       peers_(config.processes->size()),
       pool_(wire::ofi_max_packet_bytes),
-      orders_(endpoint->capabilities().send_depth),
+      operations_(endpoint->capabilities().send_depth),
       endpoint_(std::move(endpoint)),
       can_(endpoint_->capabilities()) {
   if (can_.most_message_bytes < max_remote_bytes) can_.moves_remotely = false;
@@ -95,8 +95,8 @@ wire::ProcessName Messages::name_of(std::uint32_t rank) const noexcept {
   return config_.processes->name_of(rank).value_or(wire::ProcessName{});
 }
 
-/// Of the messages from one process to another, one of which is this one. 0, which no message has,
-/// where the other one's job is not known.
+/// The cookie for messages from one process to another, one of which is this one. 0, which no message
+/// has, if the job of the other one is not known.
 std::uint64_t Messages::cookie(const wire::ProcessName& from,
                                const wire::ProcessName& to) const noexcept {
   const wire::ProcessName& other = from == own_name_ ? to : from;
@@ -110,7 +110,7 @@ Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
   peer.cookie_in = cookie_in;
   peer.cookie_out = cookie(own_name_, name_of(rank));
   peer.place = "an address that was not asked for";
-  if (next_vigil_ns_ == 0) next_vigil_ns_ = now() + config_.vigil_ns;
+  if (next_probe_ns_ == 0) next_probe_ns_ = now() + config_.keep_alive_interval_ns;
   if (leaving_) {
     peer.fin.leave();
     note_pending_control(rank, peer);
@@ -149,8 +149,8 @@ Error Messages::insert(std::uint32_t rank, Peer& peer) {
   return {};
 }
 
-/// The peer if packets can go to it now; else null, and what to answer. One that may return answers
-/// then, so whoever sends to it expects it back.
+/// The peer if packets can be sent to it now; else null, and `otherwise` is the answer. A post to a peer
+/// that has left and may return counts as waiting for that return.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
@@ -164,7 +164,7 @@ Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& othe
     return nullptr;
   }
   peer.fin_heard = false;
-  peer.talked = true;
+  peer.has_traffic = true;
   return find(rank, peer) ? &peer : nullptr;
 }
 
@@ -179,8 +179,8 @@ Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
   if (peer == nullptr) return otherwise;
   OfiPacket head = wire::ofi_packet(envelope, 0);
   head.sequence = peer->out.next();
-  if (waits_for_puts(*peer) || window_is_full(*peer)) return refuse(Post::again);
-  return refuse(transmit(rank, *peer, head, body) == Taken::later ? Post::again : Post::done);
+  if (waits_for_writes(*peer) || window_is_full(*peer)) return refuse(Post::again);
+  return refuse(transmit(rank, *peer, head, body) == PostResult::later ? Post::again : Post::done);
 }
 
 Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
@@ -192,11 +192,11 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
     ended_.push_back({token, Sent::lost});
     return otherwise;
   }
-  if (waits_for_puts(*peer) || in_place_under_way_ >= most_in_place) return refuse(Post::again);
+  if (waits_for_writes(*peer) || in_place_under_way_ >= most_in_place) return refuse(Post::again);
   const OfiPacket head = wire::ofi_packet(envelope, prefix.size());
-  const Taken taken = transmit_pieces(rank, *peer, head, prefix, pieces, token);
-  if (taken == Taken::failed) ended_.push_back({token, Sent::lost});
-  return refuse(taken == Taken::later ? Post::again : Post::done);
+  const PostResult taken = transmit_pieces(rank, *peer, head, prefix, pieces, token);
+  if (taken == PostResult::failed) ended_.push_back({token, Sent::lost});
+  return refuse(taken == PostResult::later ? Post::again : Post::done);
 }
 
 void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
@@ -205,9 +205,10 @@ void Messages::fill_in(Peer& peer, OfiPacket& head) const noexcept {
   head.ack = peer.in.next();
 }
 
-Taken Messages::settle(std::uint32_t rank, Peer& peer, const OfiPacket& head, Taken taken) {
-  if (taken == Taken::failed) lose_over_network(rank, endpoint_->last_error());
-  if (taken != Taken::yes) return taken;
+PostResult Messages::note_posted(std::uint32_t rank, Peer& peer, const OfiPacket& head,
+                                 PostResult taken) {
+  if (taken == PostResult::failed) lose_over_network(rank, endpoint_->last_error());
+  if (taken != PostResult::yes) return taken;
   peer.in.note_acknowledged(head.ack);
   if (head.prefix_bytes != 0) {
     ++peer.in_place_out;
@@ -218,8 +219,8 @@ Taken Messages::settle(std::uint32_t rank, Peer& peer, const OfiPacket& head, Ta
   return taken;
 }
 
-Taken Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
-                         std::span<const std::byte> body) {
+PostResult Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
+                              std::span<const std::byte> body) {
   fill_in(peer, head);
   const std::size_t bytes = sizeof head + body.size();
   const auto write = [&](std::byte* to) {
@@ -227,37 +228,37 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, OfiPacket head,
     base::copy_bytes(to + sizeof head, body.data(), body.size());
   };
   constexpr std::size_t most_injected = 512;
-  // Nobody waits for the end of what is injected, but a process that leaves has to.
+  // Injected packets have no completion, but a process that leaves has to wait for them.
   if (bytes <= std::min(can_.inject_bytes, most_injected) && !wire::is_ofi_signal(head.kind)) {
     std::array<std::byte, most_injected> message;
     write(message.data());
-    return settle(rank, peer, head, endpoint_->inject(peer.address, {message.data(), bytes}));
+    return note_posted(rank, peer, head, endpoint_->inject(peer.address, {message.data(), bytes}));
   }
   SendTicket* const ticket = pool_.take(bytes);
-  if (ticket == nullptr) return Taken::later;
+  if (ticket == nullptr) return PostResult::later;
   write(ticket->memory.data());
   ticket->peer = rank;
   const iovec piece{ticket->memory.data(), bytes};
-  const Taken taken = endpoint_->send(peer.address, {&piece, 1}, ticket->descriptor, *ticket);
-  if (taken == Taken::yes) {
+  const PostResult taken = endpoint_->send(peer.address, {&piece, 1}, ticket->descriptor, *ticket);
+  if (taken == PostResult::yes) {
     ++peer.under_way;
   } else {
     pool_.give_back(*ticket);
   }
-  return settle(rank, peer, head, taken);
+  return note_posted(rank, peer, head, taken);
 }
 
-/// From where the bytes lie, if the endpoint can do that and no other ways lead to the peer; else
-/// through memory of the pool.
-Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
-                                std::span<const std::byte> prefix, std::span<const iovec> pieces,
-                                std::uint64_t token) {
+/// Without a copy, if the endpoint can do that and this is the only network to the peer; else through
+/// memory of the pool.
+PostResult Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
+                                     std::span<const std::byte> prefix,
+                                     std::span<const iovec> pieces, std::uint64_t token) {
   fill_in(peer, head);
   const bool gather =
-      !peer.has_other_ways && !can_.registers_memory && pieces.size() < can_.most_pieces;
+      !peer.has_other_networks && !can_.registers_memory && pieces.size() < can_.most_pieces;
   SendTicket* const ticket =
       pool_.take(sizeof head + (gather ? prefix.size() : std::size_t{head.length}));
-  if (ticket == nullptr) return Taken::later;
+  if (ticket == nullptr) return PostResult::later;
   std::byte* at = ticket->memory.data();
   const auto append = [&](const void* from, std::size_t bytes) {
     base::copy_bytes(at, from, bytes);
@@ -278,18 +279,18 @@ Taken Messages::transmit_pieces(std::uint32_t rank, Peer& peer, OfiPacket head,
   ticket->peer = rank;
   ticket->token = token;
   ticket->is_copy = !gather;
-  const Taken taken =
+  const PostResult taken =
       endpoint_->send(peer.address, std::span(parts).first(count), ticket->descriptor, *ticket);
-  if (taken == Taken::yes) {
+  if (taken == PostResult::yes) {
     ++peer.under_way;
     ++in_place_under_way_;
   } else {
     pool_.give_back(*ticket);
   }
-  return settle(rank, peer, head, taken);
+  return note_posted(rank, peer, head, taken);
 }
 
-Taken Messages::signal(std::uint32_t rank, Peer& peer, OfiSignal kind) {
+PostResult Messages::signal(std::uint32_t rank, Peer& peer, OfiSignal kind) {
   OfiPacket head = wire::ofi_packet(kind, kind == OfiSignal::bye ? peer.in_place_out : 0);
   if (kind == OfiSignal::bye) {
     head.sequence = peer.fin.fin_sent() ? peer.fin.fin_number() : peer.out.next();
@@ -303,8 +304,7 @@ void Messages::note_pending_control(std::uint32_t rank, Peer& peer) {
   pending_control_.push_back(rank);
 }
 
-/// Sends the signals that are due. A bye says what an acknowledgement would, also one that is said
-/// once more.
+/// Sends the signals that are due. A `bye` also acknowledges, also a repeated one.
 void Messages::send_pending_control() {
   for (std::size_t i = 0; i < pending_control_.size();) {
     const std::uint32_t rank = pending_control_[i];
@@ -313,13 +313,13 @@ void Messages::send_pending_control() {
     if (peer.life.has_left() && !peer.owes_any_ack()) fin.waive_fin();
     const bool owes = fin.fin_due() || peer.owes_any_ack();
     bool paid = peer.life.is_lost() || !owes || !find(rank, peer);
-    const bool may = peer.orders == 0 || !fin.fin_due();  // a FIN follows the own orders
+    const bool may = peer.orders == 0 || !fin.fin_due();  // a FIN follows this process's RDMA
     if (!paid && may) {
       const bool is_fin = fin.fin_due() || fin.fin_sent();
       const std::uint32_t number = fin.fin_sent() ? fin.fin_number() : peer.out.next();
-      const Taken taken = signal(rank, peer, is_fin ? OfiSignal::bye : OfiSignal::seen);
-      paid = taken != Taken::later;
-      if (taken == Taken::yes && is_fin) fin.note_fin_sent(number);
+      const PostResult taken = signal(rank, peer, is_fin ? OfiSignal::bye : OfiSignal::seen);
+      paid = taken != PostResult::later;
+      if (taken == PostResult::yes && is_fin) fin.note_fin_sent(number);
       if (paid) {
         fin.waive_fin();
         fin.note_ack_sent();
@@ -339,7 +339,7 @@ void Messages::send_pending_control() {
 void Messages::lose(std::uint32_t rank, const Error& why) {
   Peer& peer = *peers_[rank];
   if (!peer.life.lose(why)) return;
-  end_vigil(peer);
+  end_probe(peer);
   peer.held.clear();
   lost_.push_back(rank);
 }
@@ -350,8 +350,8 @@ void Messages::drop(std::uint32_t rank) {
   if (peers_[rank]->under_way != 0) write_off(rank);
 }
 
-/// What is under way to a peer that is lost stays with libfabric for as long as that likes. Its
-/// memory is replaced, so that others can be sent to, and who posted copies waits no longer.
+/// Sends in flight to a lost peer stay with libfabric for an unknown time. Their memory is replaced, so
+/// that other peers can be sent to, and posts of copies are completed.
 void Messages::write_off(std::uint32_t rank) {
   for (SendTicket* const ticket : pool_.under_way_to(rank)) {
     if (ticket->token && !ticket->is_copy) continue;
@@ -361,8 +361,8 @@ void Messages::write_off(std::uint32_t rank) {
     }
     SendTicket& other = pool_.replace(*ticket);
     const auto enlisted = endpoint_->enlist(other.memory);
-    if (enlisted.failed()) {  // there is one less from now on
-      other.written_off = true;
+    if (enlisted.failed()) {  // the pool has one buffer less from now on
+      other.abandoned = true;
       continue;
     }
     other.descriptor = enlisted.value();
@@ -378,13 +378,13 @@ void Messages::lose_over_network(std::uint32_t rank, const std::string& what) {
 void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   how_ = how;
-  leave_timeout_.start(now(), longest_farewell_ns);
+  leave_timeout_.start(now(), max_leave_wait_ns);
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank] == nullptr || peers_[rank]->life.is_lost()) continue;
     Peer& peer = *peers_[rank];
-    // This process gives orders for its own memory, and says nothing to itself.
-    if (rank == config_.processes->self()) peer.talked = false;
-    if (peer.talked && !peer.life.has_left()) peer.fin.leave();
+    // A process does RDMA to its own memory, but sends itself no signals.
+    if (rank == config_.processes->self()) peer.has_traffic = false;
+    if (peer.has_traffic && !peer.life.has_left()) peer.fin.leave();
     note_pending_control(rank, peer);
   }
   send_pending_control();
@@ -393,7 +393,7 @@ void Messages::leave(Leaving how) {
 bool Messages::quiesced() const noexcept {
   return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr || peer->life.is_lost()) return true;
-           if (!peer->talked && !peer->owes_any_ack()) return true;
+           if (!peer->has_traffic && !peer->owes_any_ack()) return true;
            if (peer->life.has_left() && leave_timeout_.expired()) return true;
            if (peer->fin.fin_due() || peer->owes_any_ack()) return false;
            if (peer->under_way != 0 || peer->orders != 0) return false;
@@ -407,7 +407,7 @@ void Messages::resume() {
   leave_timeout_.reset();
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
-    peer->talked = false;
+    peer->has_traffic = false;
     peer->fin.restart();
   }
 }
@@ -423,7 +423,7 @@ std::vector<std::uint32_t> Messages::known_peers() const {
 
 bool Messages::arm() {
   if (!pending_control_.empty()) send_pending_control();
-  if (next_event_ != event_count_ || !ended_.empty() || !lost_.empty() || !turns_.empty()) {
+  if (next_event_ != event_count_ || !ended_.empty() || !lost_.empty() || !ready_peers_.empty()) {
     return false;
   }
   deadline_ns_ = -1;
@@ -433,7 +433,7 @@ bool Messages::arm() {
     deadline_ns_ = now() + refused_interval_ns;
   }
   deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
-  if (next_vigil_ns_ != 0) deadline_ns_ = earlier_wake(deadline_ns_, next_vigil_ns_);
+  if (next_probe_ns_ != 0) deadline_ns_ = earlier_wake(deadline_ns_, next_probe_ns_);
   has_slept_ = true;
   return endpoint_->arm();
 }

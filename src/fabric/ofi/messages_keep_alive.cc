@@ -8,22 +8,21 @@
 #include "base/clock.h"
 #include "fabric/ofi/messages.h"
 
-/// Whether silent peers live.
+/// Keep-alive: detects silent peers that have died.
 ///
-/// A process that only listens has no transfer that could fail when the sender dies, and libfabric
-/// tells nobody that a connection has ended. So once a second, while this process looks at the
-/// network at all, it asks after the peers that it has to do with:
+/// A process that only receives has no transfer that could fail when the sender dies, and libfabric does
+/// not report the end of a connection. So once a second, while this process polls the network at all, it
+/// probes the peers that it has traffic with:
 ///
-/// * Where endpoints listen on sockets of TCP, by a lifeline to each (keep_alive.h), which the kernels
-///   answer. A death is found within some 3 s, a host that is gone within 8 s. Only a quarter of
-///   the descriptors that this process may have are used for that; peers beyond it are called when
-///   they are silent, and each answer ends the call.
-/// * Otherwise, and where that tells nothing, by a packet without a number to who has been silent
-///   for two looks, unless one is on its way already. Nobody waits for an answer; what is asked
-///   for is that the endpoint says that it cannot be delivered, as those of EFA, CXI and PSM3 do.
+/// * Where endpoints listen on TCP sockets, by a TCP connection to each (keep_alive.h), which the kernels
+///   answer. A death is found within some 3 s, a host that is gone within 8 s. At most a quarter of the
+///   descriptors of this process are used for that; further peers are probed when they are silent, and
+///   the connection is closed with the answer.
+/// * Otherwise, and where that gives no result, by a packet without a number to a peer that was silent for
+///   two probe intervals, unless one is in flight already. No answer is expected; the endpoint reports if
+///   the packet cannot be delivered, as those of EFA, CXI and PSM3 do.
 ///
-/// A process that computes or was stopped says nothing, and is not dead: its kernel, or its
-/// adapter, answers for it.
+/// A process that computes or was stopped is silent, and not dead: its kernel, or its adapter, answers.
 namespace fulmar::fabric::ofi {
 namespace {
 
@@ -41,38 +40,40 @@ std::size_t spare_descriptors() noexcept {
 
 }  // namespace
 
-void Messages::keep_vigil() {
+void Messages::probe_silent_peers() {
   has_slept_ = false;
-  if (next_vigil_ns_ == 0) return;
+  if (next_probe_ns_ == 0) return;
   const auto now_ns = static_cast<std::int64_t>(base::now_ns());
-  if (now_ns < next_vigil_ns_) return;
-  next_vigil_ns_ = now_ns + config_.vigil_ns;
-  if (most_lifelines_ == 0) most_lifelines_ = std::max<std::size_t>(spare_descriptors(), 1);
+  if (now_ns < next_probe_ns_) return;
+  next_probe_ns_ = now_ns + config_.keep_alive_interval_ns;
+  if (most_probes_ == 0) most_probes_ = std::max<std::size_t>(spare_descriptors(), 1);
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
     Peer* const peer = peers_[rank].get();
-    if (peer == nullptr || peer->life.is_lost() || peer->life.has_left() || !peer->talked) continue;
-    peer->quiet = peer->heard ? 0 : std::min<int>(peer->quiet + 1, most_quiet_looks);
-    if (std::exchange(peer->heard, false)) peer->keep_alive.note_heard();
-    // One whose address cannot be told is not dead.
+    if (peer == nullptr || peer->life.is_lost() || peer->life.has_left() || !peer->has_traffic)
+      continue;
+    peer->quiet_probes =
+        peer->has_received ? 0 : std::min<int>(peer->quiet_probes + 1, most_quiet_looks);
+    if (std::exchange(peer->has_received, false)) peer->keep_alive.note_heard();
+    // A peer whose address is not known yet is not dead.
     if (!peer->found) peer->found = insert(rank, *peer).ok();
-    if (peer->found) ask_after(rank, *peer, now_ns);
+    if (peer->found) probe(rank, *peer, now_ns);
   }
 }
 
-void Messages::ask_after(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
-  const bool is_quiet = peer.quiet >= quiet_looks;
+void Messages::probe(std::uint32_t rank, Peer& peer, std::int64_t now_ns) {
+  const bool is_quiet = peer.quiet_probes >= quiet_looks;
   Sign sign = Sign::unknown;
   const bool had = peer.keep_alive.holds_descriptor();
-  const bool may_hold = had || lifelines_ < most_lifelines_;
+  const bool may_hold = had || probes_ < most_probes_;
   if (can_.listens_on_tcp && (may_hold || is_quiet)) {
-    sign = peer.keep_alive.look(peer.name, now_ns, may_hold ? Hold::yes : Hold::no);
-    lifelines_ += peer.keep_alive.holds_descriptor() ? 1 : 0;
-    lifelines_ -= had ? 1 : 0;
+    sign = peer.keep_alive.step(peer.name, now_ns, may_hold ? Hold::yes : Hold::no);
+    probes_ += peer.keep_alive.holds_descriptor() ? 1 : 0;
+    probes_ -= had ? 1 : 0;
   }
   switch (sign) {
-    case Sign::living:
+    case Sign::alive:
       return;
-    case Sign::nobody:
+    case Sign::refused:
       return lose_over_network(rank, "nobody listens at its address any more; has it crashed?");
     case Sign::silent:
       return lose_over_network(
@@ -90,12 +91,12 @@ void Messages::set_dead_after(std::uint32_t rank, std::uint32_t ms) {
     if (ms == 0) return;
     make_peer(rank, cookie(name_of(rank), own_name_));
   }
-  peers_[rank]->has_other_ways = ms != 0;
+  peers_[rank]->has_other_networks = ms != 0;
   peers_[rank]->keep_alive.set_dead_after(ms);
 }
 
-void Messages::end_vigil(Peer& peer) noexcept {
-  if (peer.keep_alive.holds_descriptor()) --lifelines_;
+void Messages::end_probe(Peer& peer) noexcept {
+  if (peer.keep_alive.holds_descriptor()) --probes_;
   peer.keep_alive.end();
 }
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "fabric/ofi/messages.h"
 
-/// What comes.
+/// Receiving, and completions.
 namespace fulmar::fabric::ofi {
 namespace {
 
@@ -16,7 +16,7 @@ using base::failure;
 using wire::OfiPacket;
 using wire::OfiSignal;
 
-/// How often one look asks the endpoint, so that other networks get their turn.
+/// Reads of the endpoint in one poll, so that other networks get their turn.
 constexpr unsigned reads_per_look = 4;
 constexpr std::uint32_t looks_per_vigil = 256;
 constexpr std::int64_t line_interval_ns = 1'000'000'000;
@@ -25,22 +25,22 @@ constexpr std::int64_t line_interval_ns = 1'000'000'000;
 
 void Messages::begin() {
   refused_ = moved_ = false;
-  ++looks_;
+  ++polls_;
   reads_left_ = reads_per_look;
   if (leave_timeout_.running()) [[unlikely]]
     moved_ = leave_timeout_.expire(static_cast<std::int64_t>(base::now_ns()));
   if (!pending_control_.empty()) send_pending_control();
-  // The clock is not worth a look at the network.
-  if (has_slept_ || looks_ % looks_per_vigil == 0) [[unlikely]]
-    keep_vigil();
+  // Reading the clock costs more than a poll of an idle network.
+  if (has_slept_ || polls_ % looks_per_vigil == 0) [[unlikely]]
+    probe_silent_peers();
 }
 
 bool Messages::next(Arrival& arrival) {
   while (true) {
     if (spent_ != nullptr) unposted_.push_back(std::exchange(spent_, nullptr));
     if (!unposted_.empty()) repost();
-    if (!turns_.empty() && next_held(arrival)) return true;
-    if (!turns_.empty()) continue;
+    if (!ready_peers_.empty() && next_held(arrival)) return true;
+    if (!ready_peers_.empty()) continue;
     if (next_event_ == event_count_) {
       if (reads_left_ == 0) return false;
       --reads_left_;
@@ -74,7 +74,7 @@ void Messages::finish() {
 void Messages::repost() {
   while (!unposted_.empty()) {
     ReceiveTicket& buffer = *unposted_.back();
-    if (endpoint_->receive(buffer.memory, receive_descriptor_, buffer) != Taken::yes) return;
+    if (endpoint_->receive(buffer.memory, receive_descriptor_, buffer) != PostResult::yes) return;
     unposted_.pop_back();
   }
 }
@@ -89,7 +89,7 @@ bool Messages::take(const Event& event, Arrival& arrival) {
     return false;
   }
   if (event.ticket->use == Ticket::Use::order) {
-    end_order(static_cast<OrderTicket&>(*event.ticket), event.kind);
+    finish_rdma(static_cast<OperationTicket&>(*event.ticket), event.kind);
     return false;
   }
   if (event.frees) spent_ = static_cast<ReceiveTicket*>(event.ticket);
@@ -101,7 +101,7 @@ void Messages::end_send(SendTicket& ticket, Event::Kind kind) {
   Peer& peer = *peers_[ticket.peer];
   --peer.under_way;
   const bool failed = kind == Event::Kind::failed;
-  // One that has left may have closed its endpoint before it said that the last word had come.
+  // A peer that has left may have closed its endpoint before the FIN was acknowledged.
   const bool matters = failed && !peer.life.has_left();
   if (ticket.token) {
     --in_place_under_way_;
@@ -115,19 +115,19 @@ void Messages::on_stranger() {
   ++counters_.strangers;
   if (config_.report == nullptr) return;
   const auto now = static_cast<std::int64_t>(base::now_ns());
-  if (now < next_line_ns_) return;
-  next_line_ns_ = now + line_interval_ns;
+  if (now < next_report_ns_) return;
+  next_report_ns_ = now + line_interval_ns;
   char line[160];
   std::snprintf(line, sizeof line,
                 "dropped %llu message(s) over %s of libfabric from somebody who does not belong to "
                 "this job",
-                static_cast<unsigned long long>(counters_.strangers - strangers_told_),
+                static_cast<unsigned long long>(counters_.strangers - strangers_reported_),
                 can_.provider.c_str());
-  strangers_told_ = counters_.strangers;
+  strangers_reported_ = counters_.strangers;
   config_.report(config_.owner, line);
 }
 
-/// The process that a packet says to come from, if it shows that process's cookie.
+/// The process that a packet names as its sender, if it has that process's cookie.
 std::optional<std::uint32_t> Messages::sender_of(const OfiPacket& packet) {
   const wire::ProcessName name = wire::sender_of(packet);
   const auto id = config_.processes->id_of(name);
@@ -151,7 +151,7 @@ bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
   const std::uint32_t rank = *sender;
   Peer* const peer = peers_[rank].get();
   if (peer->life.is_lost()) return false;
-  peer->heard = true;
+  peer->has_received = true;
   const std::span<const std::byte> body = bytes.subspan(sizeof *packet);
   const char* fault = wire::fault_of(*packet, body.size());
   if (fault == nullptr && !peer->out.acknowledge(packet->ack)) {
@@ -161,7 +161,7 @@ bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
   const bool numbered =
       packet->prefix_bytes == 0 && packet->kind != static_cast<std::uint8_t>(OfiSignal::seen);
   const std::int32_t ahead = peer->in.ahead(packet->sequence);
-  // With the bye, which needs no room in the window.
+  // Including the `bye`, which needs no room in the window.
   if (fault == nullptr && numbered && ahead > static_cast<std::int32_t>(window)) {
     fault = "a number far ahead of its turn";
   }
@@ -174,12 +174,12 @@ bool Messages::accept(std::span<const std::byte> bytes, Arrival& arrival) {
   if (numbered) return in_order(rank, *peer, *packet, body, arrival);
   if (packet->prefix_bytes == 0) return false;
   ++peer->in_place_in;
-  if (!peer->held.empty()) turns_.push_back(rank);  // a bye may have waited for it
+  if (!peer->held.empty()) ready_peers_.push_back(rank);  // a `bye` may have waited for it
   arrival = {rank, wire::envelope_of(*packet), packet->prefix_bytes, body};
   return true;
 }
 
-/// True if it is this packet's turn; it is held if its turn will come.
+/// True if this packet is the next in order; a later one is held.
 bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
                         std::span<const std::byte> body, Arrival& arrival) {
   const std::int32_t ahead = peer.in.ahead(packet.sequence);
@@ -194,30 +194,30 @@ bool Messages::in_order(std::uint32_t rank, Peer& peer, const OfiPacket& packet,
     peer.held.try_emplace(packet.sequence, HeldPacket{packet, {body.begin(), body.end()}});
     return false;
   }
-  peer.held.erase(packet.sequence);  // a bye that was said twice
+  peer.held.erase(packet.sequence);  // a repeated `bye`
   advance(rank, peer);
   if (bye) {
     on_bye(rank, peer, packet);
     return false;
   }
-  note_talk(rank, peer);
+  note_traffic(rank, peer);
   arrival = {rank, wire::envelope_of(packet), 0, body};
   return true;
 }
 
-/// One more packet of the peer has come to its turn.
+/// One more packet of the peer was taken in order.
 void Messages::advance(std::uint32_t rank, Peer& peer) {
   peer.in.advance();
-  if (!peer.held.empty()) turns_.push_back(rank);
-  if (can_.ordered || peer.in.unacknowledged() < silent_packets) return;
+  if (!peer.held.empty()) ready_peers_.push_back(rank);
+  if (can_.ordered || peer.in.unacknowledged() < ack_interval) return;
   peer.owes_ack = true;
   note_pending_control(rank, peer);
 }
 
-/// The first of `turns_`; false if it has nothing in turn, and it is taken off the list.
+/// The next held packet of the first of `ready_peers_`. False if it has none in order; it is removed then.
 bool Messages::next_held(Arrival& arrival) {
-  const std::uint32_t rank = turns_.back();
-  turns_.pop_back();
+  const std::uint32_t rank = ready_peers_.back();
+  ready_peers_.pop_back();
   Peer& peer = *peers_[rank];
   const auto found = peer.held.find(peer.in.next());
   if (found == peer.held.end()) return false;
@@ -231,15 +231,15 @@ bool Messages::next_held(Arrival& arrival) {
     on_bye(rank, peer, current_.head);
     return false;
   }
-  note_talk(rank, peer);
+  note_traffic(rank, peer);
   arrival = {rank, wire::envelope_of(current_.head), 0, current_.body};
   return true;
 }
 
-/// A packet of the program came: whoever sends it has not left, or is back.
-void Messages::note_talk(std::uint32_t rank, Peer& peer) {
-  const bool is_news = !peer.talked || peer.life.has_left();
-  peer.talked = true;
+/// A packet of the program came: its sender has not left, or is back.
+void Messages::note_traffic(std::uint32_t rank, Peer& peer) {
+  const bool is_news = !peer.has_traffic || peer.life.has_left();
+  peer.has_traffic = true;
   if (peer.life.has_left()) peer.fin_heard = false;
   if (!peer.life.is_open()) peer.life.open();
   if (!is_news || !leaving_ || peer.fin.fin_sent()) return;
@@ -251,9 +251,9 @@ void Messages::on_bye(std::uint32_t rank, Peer& peer, const OfiPacket& bye) {
   peer.life.on_fin(bye.tag == 1 ? Leaving::for_good : Leaving::may_return, rules());
   static_cast<void>(peer.life.close());
   peer.life.await_return(rules());
-  end_vigil(peer);
+  end_probe(peer);
   if (config_.left != nullptr) config_.left(config_.owner, rank);
-  peer.fin.peer_restarts();  // each FIN has a number of its own and comes in its turn
+  peer.fin.peer_restarts();  // each FIN has a sequence number and is taken in order
   peer.fin.on_fin();
   note_pending_control(rank, peer);
 }

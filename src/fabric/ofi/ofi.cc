@@ -69,24 +69,24 @@ Post Ofi::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   return messages_->post_in_place(peer, envelope, prefix, pieces, token);
 }
 
-Network::Changes Ofi::changes_memory() const noexcept { return messages_->capabilities().changes; }
+Network::Changes Ofi::changes_memory() const noexcept { return messages_->capabilities().atomics; }
 
 Post Ofi::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                     const RemoteAddress& place, std::uint64_t value, std::uint64_t token) {
-  ofi::ChangeOrder order;
+  ofi::AtomicOperation order;
   order.lkey = lkey;
   order.place = place;
-  return messages_->change(peer, was, order, {value, 0}, token);
+  return messages_->atomic(peer, was, order, {value, 0}, token);
 }
 
 Post Ofi::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                        const RemoteAddress& place, std::uint64_t expected, std::uint64_t value,
                        std::uint64_t token) {
-  ofi::ChangeOrder order;
-  order.kind = ofi::ChangeOrder::Kind::swap;
+  ofi::AtomicOperation order;
+  order.kind = ofi::AtomicOperation::Kind::swap;
   order.lkey = lkey;
   order.place = place;
-  return messages_->change(peer, was, order, {value, expected}, token);
+  return messages_->atomic(peer, was, order, {value, expected}, token);
 }
 
 bool Ofi::moves_remotely(std::uint32_t peer) const noexcept {
@@ -101,12 +101,12 @@ void Ofi::close_memory(const MemoryRegion& opened) { messages_->close_memory(ope
 
 Post Ofi::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
                     const RemoteAddress& from, std::uint64_t token) {
-  return messages_->fetch(peer, to, lkey, from, token);
+  return messages_->rdma_read(peer, to, lkey, from, token);
 }
 
 Post Ofi::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
                      const RemoteAddress& to, std::uint64_t token) {
-  return messages_->put(peer, from, lkey, to, token);
+  return messages_->rdma_write(peer, from, lkey, to, token);
 }
 
 unsigned Ofi::poll(SinkRef sink) {

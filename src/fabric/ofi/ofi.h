@@ -80,7 +80,7 @@ class Ofi final : public Network {
                                   const RemoteAddress& place, std::uint64_t expected,
                                   std::uint64_t value, std::uint64_t token) override;
 
-  /// Takes nothing from the peer and sends nothing to it any more; `lost` is told by the next poll.
+  /// Takes nothing from the peer and sends nothing to it any more; `lost` is reported by the next poll.
   /// Not from within `poll`.
   void drop(std::uint32_t peer) override;
   /// See ofi::Messages.
@@ -94,7 +94,7 @@ class Ofi final : public Network {
   [[nodiscard]] bool arm() override;
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
 
-  /// The orderly end: `leave`, then poll until `parted`; after that `resume` begins again. See
+  /// The orderly end: `leave`, then poll until `quiesced`; after that `resume` begins again. See
   /// ofi::Messages.
   void leave(Leaving how) override;
   [[nodiscard]] bool quiesced() const noexcept override;

@@ -44,20 +44,20 @@ void SendPool::give_back(SendTicket& ticket) noexcept {
   SendTicket*& first = ticket.memory.size() == short_bytes ? free_short_ : free_long_;
   ticket.next = first;
   first = &ticket;
-  ticket.in_use = ticket.written_off = false;
+  ticket.in_use = ticket.abandoned = false;
   --in_use_;
 }
 
 std::vector<SendTicket*> SendPool::under_way_to(std::uint32_t peer) {
   std::vector<SendTicket*> found;
   for (SendTicket& ticket : tickets_) {
-    if (ticket.in_use && !ticket.written_off && ticket.peer == peer) found.push_back(&ticket);
+    if (ticket.in_use && !ticket.abandoned && ticket.peer == peer) found.push_back(&ticket);
   }
   return found;
 }
 
 SendTicket& SendPool::replace(SendTicket& ticket) {
-  ticket.written_off = true;
+  ticket.abandoned = true;
   further_.push_back(std::make_unique_for_overwrite<std::byte[]>(ticket.memory.size()));
   SendTicket& other = tickets_.emplace_back();
   other.use = Ticket::Use::send;

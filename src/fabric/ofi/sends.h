@@ -15,7 +15,7 @@
 
 namespace fulmar::fabric::ofi {
 
-/// A send under way, with memory for the message, or for its front.
+/// A send in flight, with memory for the message, or for its front.
 struct SendTicket : Ticket {
   std::span<std::byte> memory;
   std::uint32_t peer = 0;
@@ -23,12 +23,12 @@ struct SendTicket : Ticket {
   void* descriptor = nullptr;          ///< of the memory
   bool is_copy = true;                 ///< no other memory goes out with this one
   bool in_use = false;
-  bool written_off = false;  ///< another one has taken its place
+  bool abandoned = false;  ///< replaced by another ticket
   SendTicket* next = nullptr;
 };
 
-/// Memory for messages under way to anybody: a fixed amount, in short and long pieces, and as much
-/// more as is written off. Pages that were never used cost nothing.
+/// Memory for messages in flight to all peers: a fixed number of short and long buffers, and a further one
+/// for each abandoned one. Pages that were never used cost nothing.
 class SendPool {
  public:
   static constexpr std::size_t short_bytes = 4096;
@@ -37,7 +37,7 @@ class SendPool {
 
   explicit SendPool(std::size_t long_bytes);
 
-  /// All memory, to be enlisted; `descriptor` is what came of it.
+  /// All memory, for Endpoint::enlist; `descriptor` is its result.
   [[nodiscard]] std::span<std::byte> memory() noexcept;
   void set_descriptor(void* descriptor) noexcept;
 
@@ -46,10 +46,10 @@ class SendPool {
   void give_back(SendTicket& ticket) noexcept;
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
 
-  /// Those of a peer that are in use, without those that were written off.
+  /// The tickets in use for a peer, without abandoned ones.
   [[nodiscard]] std::vector<SendTicket*> under_way_to(std::uint32_t peer);
-  /// Writes one off, which is given back when its send ends, if ever. Returns another one with
-  /// memory of the same size, in use, whose descriptor is to be set.
+  /// Abandons a ticket, which is given back when its send ends, if ever. Returns another one with memory of
+  /// the same size, in use; the caller sets its descriptor.
   [[nodiscard]] SendTicket& replace(SendTicket& ticket);
 
  private:

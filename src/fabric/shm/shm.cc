@@ -88,7 +88,7 @@ bool Shm::reach(std::uint32_t peer) noexcept {
 
 Shm::Reach Shm::probe(std::uint32_t peer) noexcept {
   // The pid alone could name a process of another namespace: only a process that has the token of
-  // the peer at the address that the peer told is the peer.
+  // the peer at the address that it has published is the peer.
   const pid_t pid = processes_[peer].pid->load(std::memory_order_acquire);
   const auto* control = reinterpret_cast<const wire::AreaControl*>(area(peer));
   const std::uint64_t address = control->probe_address.load(std::memory_order_acquire);

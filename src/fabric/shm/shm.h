@@ -52,7 +52,7 @@ class Shm {
   }
   [[nodiscard]] std::uint64_t area_bytes() const noexcept { return area_bytes_; }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept;
-  /// Not 0 once the peer has ended; null if nobody tells.
+  /// Nonzero once the peer has ended; null if that is not recorded.
   [[nodiscard]] const std::atomic<std::uint32_t>* gone(std::uint32_t peer) const noexcept {
     return processes_[peer].gone;
   }

@@ -49,7 +49,7 @@ base::Error Tcp::open_streams() {
   below.io = config_.io;
   below.patience_ns = config_.patience_ns;
   below.owner = this;
-  below.wanted = [](void* owner, std::uint32_t peer) { static_cast<Tcp*>(owner)->find(peer); };
+  below.connect = [](void* owner, std::uint32_t peer) { static_cast<Tcp*>(owner)->find(peer); };
   below.left = [](void* owner, std::uint32_t peer) {
     Tcp& self = *static_cast<Tcp*>(owner);
     self.connector_->forget(peer);
@@ -66,7 +66,7 @@ base::Error Tcp::open_streams() {
 }
 
 void Tcp::leave(Leaving how) {
-  // For a connection that a peer may be using already; a stranger can make one look like that.
+  // For a connection that a peer may be using already; an unauthenticated process can fake one.
   constexpr std::int64_t timeout_ns = 500'000'000;
   leave_timeout_.start(static_cast<std::int64_t>(base::now_ns()), timeout_ns);
   streams_->leave(how);
@@ -127,7 +127,7 @@ unsigned Tcp::poll(SinkRef sink) {
 
 bool Tcp::connector_due() {
   if (streams_->take_watched() || std::exchange(step_due_, false)) return true;
-  // A deadline need not be met to the microsecond, and a look at the clock is not for nothing.
+  // A deadline need not be exact, and reading the clock has a cost.
   constexpr std::uint32_t clock_interval = 256;
   if (++polls_ % clock_interval != 0) return false;
   if (!unfound_.empty()) return true;
@@ -140,7 +140,7 @@ void Tcp::step() {
   connector_->step(events_);
   for (const tcp::Connector::Event& event : events_) {
     if (event.kind == tcp::Connector::Event::Kind::connected) {
-      // Refused are lanes of peers that are lost, and more lanes than we take: closed.
+      // Lanes of lost peers, and more lanes than are used, are closed.
       static_cast<void>(streams_->adopt(event.peer, event.lane, event.socket));
     } else if (event.lane == 0) {
       streams_->give_up(event.peer, event.error);
@@ -150,7 +150,7 @@ void Tcp::step() {
 }
 
 bool Tcp::arm() {
-  // Nothing wakes this process when an address becomes known.
+  // No descriptor becomes readable when an address becomes known.
   constexpr std::int64_t ask_interval_ns = 10'000'000;
   step_due_ = true;
   ask_again_ns_ =

@@ -34,18 +34,18 @@ class Tcp final : public Network {
     std::size_t lanes = 1;
     std::size_t memory_bytes = tcp::Streams::default_memory_bytes;  ///< for bytes under way
     void* owner = nullptr;
-    /// The address() of a peer that is posted to; may block. Nothing: it is not known yet, and
-    /// asked for again with later polls. An error makes the peer lost.
+    /// The address() of a peer that is posted to; may block. Empty: not known yet, requested again by later
+    /// polls. An error makes the peer lost.
     base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
-    /// Called from `poll`, once for a peer that cannot be reached any more or ever. The text names
-    /// the peer, its address and the cause.
+    /// Called from `poll`, once for a peer that can no longer, or never, be reached. The text names the
+    /// peer, its address and the cause.
     void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
-    /// Called from `poll` when a peer has left in good order. It may come back, and does not
-    /// remember then what it was told.
+    /// Called from `poll` when a peer has left in an orderly way. It may come back, without the state of
+    /// before.
     void (*left)(void* owner, std::uint32_t peer) = nullptr;
     /// See tcp::Streams::Config.
     std::uint64_t patience_ns = VainPosts::default_patience_ns;
-    tcp::Io* io = nullptr;  ///< null: the system's calls
+    tcp::Io* io = nullptr;  ///< null: system calls
   };
 
   /// Fails if there is no network that can be listened on; the text says what was tried.
@@ -76,7 +76,7 @@ class Tcp final : public Network {
   }
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
-  /// is known to be dead is dropped: `done`.
+  /// is known to have died is dropped: `done`.
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> body) override {
     return streams_->post(peer, envelope, body);
@@ -86,16 +86,15 @@ class Tcp final : public Network {
                                    std::uint64_t token) override {
     return streams_->post_in_place(peer, envelope, prefix, pieces, token);
   }
-  /// How long the peer's host may be silent when it has something to answer; 0: as usual.
+  /// The timeout after which a peer's host that does not acknowledge is dead; 0: the default.
   void set_dead_after(std::uint32_t peer, std::uint32_t ms) {
     streams_->set_dead_after(peer, ms == 0 ? tcp::dead_after_ms : ms);
   }
-  /// The peer was silent for so long when it was asked over other networks; 0: it was not.
+  /// The peer has been silent on other networks for `ms` milliseconds; 0: it has not.
   void set_silent_for(std::uint32_t peer, std::uint32_t ms) { streams_->set_silent_for(peer, ms); }
   /// Ends the connections to the peer for good, without calling `lost`. Not from within `poll`.
   void drop(std::uint32_t peer) override { streams_->drop(peer); }
-  /// After `drop`: connects to the peer anew when it is posted to, or when the peer does. Not from
-  /// within `poll`.
+  /// After `drop`: connects to the peer again with the next post of either side. Not from within `poll`.
   [[nodiscard]] bool readmit(std::uint32_t peer) override;
   void set_patience(std::uint32_t peer, Patience patience) override;
   unsigned poll(SinkRef sink) override;
@@ -106,7 +105,7 @@ class Tcp final : public Network {
   [[nodiscard]] bool arm() override;
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
 
-  /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
+  /// The orderly end: `leave`, then poll until `quiesced`, then `end`: from then on `poll` does
   /// nothing. See tcp::Streams.
   void leave(Leaving how) override;
   [[nodiscard]] bool quiesced() const noexcept override;
@@ -115,12 +114,11 @@ class Tcp final : public Network {
     streams_->end();
   }
 
-  /// After `end`, by a process that does not come back: who still tries to reach it learns so.
+  /// After `end`, if this process does not return: peers that still connect to it are refused.
   void close() noexcept override { connector_.reset(); }
 
-  /// After `end`, if not closed: as if just opened, at the same address. Peers that have left as
-  /// well come back by this, too; until then what is sent to them waits, as for a process that
-  /// computes. What came last, before `parted`, has been handed to the sink.
+  /// After `end`, if not closed: as if just opened, at the same address. Packets for peers that have left as
+  /// well wait until those resume. Everything that came before `quiesced` has been handed to the sink.
   [[nodiscard]] base::Error resume() override;
   [[nodiscard]] bool reconnects() const noexcept override { return true; }
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const override {
@@ -143,8 +141,8 @@ class Tcp final : public Network {
   std::unique_ptr<tcp::Connector> connector_;
   std::vector<tcp::Connector::Event> events_;
   std::vector<std::uint32_t> unfound_;  ///< peers whose address is not known yet
-  std::int64_t ask_again_ns_ = -1;      ///< for those, after a sleep; -1: never
-  LeaveTimeout leave_timeout_;          ///< for what peers decide on
+  std::int64_t ask_again_ns_ = -1;      ///< when to request those after a sleep; -1: never
+  LeaveTimeout leave_timeout_;          ///< for decisions of peers on connections
   std::uint32_t polls_ = 0;
   bool step_due_ = true;
   bool ended_ = false;

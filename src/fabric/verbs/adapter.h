@@ -15,141 +15,142 @@
 #include "wire/verbs/connection_info.h"
 
 /// A port of an adapter, with one completion queue (or two) and one shared receive queue, as far as
-/// this provider uses it. The seam between what libibverbs does (ibverbs/, the only place that sees
-/// its headers) and what is made of it: tests put adapters of their own behind it.
+/// this provider uses it. It separates libibverbs (ibverbs/, the only place that includes its headers)
+/// from the protocol: tests implement it with adapters of their own.
 ///
-/// The orders of a queue are messages into buffers that the peer has posted, reads of its memory
-/// (`fetch`), writes into it (`put`) and changes of eight bytes of it (`change`, which in all that
-/// follows is a fetch). A queue begins its orders as they were posted, and ends
-/// them so, too: one completion stands for all orders before it, of whatever kind. In between this
-/// holds, and no more:
+/// The work requests of a queue pair are sends into buffers that the peer has posted, RDMA reads, RDMA
+/// writes and atomic operations on eight bytes (which follow the rules of reads below). A queue pair
+/// starts and completes its work requests in the order of posting: one completion stands for all work
+/// requests before it, of whatever kind. Beyond that only this holds:
 ///
-/// * What was put is in the peer's memory before it is told of a message behind the put, and two
-///   puts into one place leave there what the second wrote. The connection keeps that order up to
-///   the adapter; from there to the memory it holds because no memory is opened with relaxed
-///   ordering, which lets writes overtake each other. (The completion of the message would wait for
-///   all of them even so, by the manual; the second put, or who looks at memory for what is to
-///   come, would not.)
-/// * What is posted behind a fetch may reach the peer before the fetch has read there, and may be
-///   done there before the bytes are here. Whoever needs that order waits for the completion; no
-///   order asks for a fence, which would hold up everything behind it instead.
+/// * Data of an RDMA write are in the peer's memory before the peer gets the completion of a message
+///   that was posted after the write, and of two writes to the same place the second wins. The
+///   connection keeps that order up to the adapter; from there to memory it holds because no memory is
+///   registered with relaxed ordering, which lets writes overtake each other. (The completion of a
+///   message waits for all of them even so, by the manual; a second write, or a processor that polls
+///   memory, would not.)
+/// * A work request posted after an RDMA read may reach the peer before the read has been carried out
+///   there, and may be done before the data are here. Callers that need that order wait for the
+///   completion; no work request uses a fence, because that would delay everything behind it.
 namespace fulmar::fabric::verbs {
 
-/// What an adapter can do; asked from it when it is opened, never assumed.
+/// What an adapter can do; queried when it is opened, never assumed.
 struct Traits {
   std::string name;   ///< of the device, and its port: "mlx5_0:1"
-  std::string place;  ///< its address, for people
+  std::string place;  ///< its address, for messages to the user
   wire::VerbsLink link = wire::VerbsLink::ethernet;
   std::uint16_t lid = 0;
   std::uint8_t mtu = 1;  ///< as in wire::VerbsConnectionInfo
   std::array<std::byte, 16> gid{};
   std::size_t receive_depth = 1;     ///< buffers that may be posted
-  std::size_t completion_depth = 1;  ///< orders of all queues that may be on the way
-  std::uint8_t reads = 1;  ///< fetches of a queue that it works at, each way; others wait in it
-  std::size_t longest_order = 1;  ///< bytes of a fetch or put
-  bool puts_in_order = false;     ///< taken for granted of connected queues; for the study
-  bool places_in_order = false;   ///< known of this adapter: see placement.h
-  bool changes = false;           ///< knows `Queue::change`
+  std::size_t completion_depth = 1;  ///< work requests of all queues that may be outstanding
+  std::uint8_t max_reads = 1;  ///< outstanding RDMA reads of a queue, each way; others wait in it
+  std::size_t max_rdma_bytes = 1;  ///< of one RDMA read or write
+  bool writes_in_order = false;    ///< always so for connected queues; for the study
+  bool places_in_order = false;    ///< see placement.h
+  bool atomics = false;            ///< can do `Queue::atomic`
 };
 
-enum class Taken : std::uint8_t {
+enum class PostResult : std::uint8_t {
   yes,
-  later,   ///< no room: try again when completions were read
+  later,   ///< no room: try again after completions were read
   failed,  ///< `last_error` says why
 };
 
-/// A message to be sent. One run of memory, as messages are built in one piece.
-struct SendOrder {
+/// A message to be sent, contiguous in memory.
+struct SendWorkRequest {
   std::span<const std::byte> message;
-  std::uint32_t key = 0;  ///< own_key of `open_memory`; no matter if `is_inline`
+  std::uint32_t key = 0;  ///< lkey of `open_memory`; ignored if `is_inline`
   std::uint64_t id = 0;
-  bool is_inline = false;  ///< the memory is the caller's again on return; at most inline_bytes
-  bool is_told = false;  ///< a completion follows; it stands for all orders of the queue before it
+  bool is_inline = false;    ///< the memory is the caller's again on return; at most inline_bytes
+  bool is_signaled = false;  ///< a completion follows, for earlier ones too
 };
 
-/// What orders for memory have in common. A completion always follows, but for puts that say so.
-struct RemoteOrder {
+/// Common part of RDMA and atomic work requests. A completion follows, except for unsignaled writes.
+struct RdmaWorkRequest {
   std::uint32_t lkey = 0;  ///< of the memory here
   RemoteAddress place;
   std::uint64_t id = 0;
 };
 
-struct PutOrder : RemoteOrder {
-  bool is_inline = false;  ///< as in SendOrder
-  bool is_told = true;     ///< as in SendOrder
-  /// Uses up a buffer of the peer, who is told the word behind the bytes (Completion::Kind::told).
+struct WriteWorkRequest : RdmaWorkRequest {
+  bool is_inline = false;   ///< as in SendOrder
+  bool is_signaled = true;  ///< as in SendOrder
+  /// Immediate data: uses up a receive buffer of the peer, which gets a completion with this word after
+  /// the bytes have been placed (Completion::Kind::immediate).
   std::optional<std::uint32_t> word = std::nullopt;
 };
 
-/// Adds `value`, or puts it there if `expected` is found.
-struct ChangeOrder : RemoteOrder {
+/// Adds `value` (fetch_add), or stores it if `expected` is found (compare_swap).
+struct AtomicWorkRequest : RdmaWorkRequest {
   enum class Kind : std::uint8_t { add, swap };
   Kind kind = Kind::add;
   std::uint64_t value = 0;
   std::uint64_t expected = 0;
 };
 
-struct ReceiveOrder {
+struct ReceiveWorkRequest {
   std::span<std::byte> memory;
   std::uint64_t id = 0;
 };
 
-/// A reliable connection to one queue of another adapter.
+/// A queue pair of a reliable connection.
 class Queue {
  public:
   Queue() = default;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
-  /// What is on the way ends without a completion, or with one that nobody needs to look at. From
-  /// then on no memory of this process is read or written for it.
+  /// Outstanding work requests end without a completion, or with one that can be ignored. After this
+  /// no memory of this process is read or written for them.
   virtual ~Queue() = default;
 
   [[nodiscard]] virtual std::uint32_t number() const noexcept = 0;
   [[nodiscard]] virtual std::size_t inline_bytes() const noexcept = 0;
-  /// Orders that may be on the way.
+  /// Work requests that may be outstanding.
   [[nodiscard]] virtual std::size_t depth() const noexcept = 0;
-  /// Connects it to the peer's. `own` is the card that the peer has got. Fails (other).
+  /// Connects it to the peer's. `own` is the connection info that the peer has received. Fails (other).
   [[nodiscard]] virtual base::Error connect(const wire::VerbsConnectionInfo& own,
                                             const wire::VerbsConnectionInfo& theirs) = 0;
-  virtual Taken send(const SendOrder& order) = 0;
-  /// Reads the peer's memory, or writes it: 1 to longest_order bytes, with a word also none. The
-  /// memory here is the adapter's until the completion, or until the queue is destroyed. A place
-  /// that the peer has not opened for this fails, and the connection with it, on both sides.
-  virtual Taken fetch(std::span<std::byte> to, const RemoteOrder& order) = 0;
-  virtual Taken put(std::span<const std::byte> from, const PutOrder& order) = 0;
-  /// Changes eight bytes of the peer; those that were there come into the eight bytes of `was`.
-  virtual Taken change(std::span<std::byte> was, const ChangeOrder& order) = 0;
+  virtual PostResult send(const SendWorkRequest& work) = 0;
+  /// Reads the peer's memory, or writes it: 1 to max_rdma_bytes bytes, with immediate data also 0. The
+  /// local memory belongs to the adapter until the completion, or until the queue is destroyed. If the
+  /// peer has not registered its memory for this access the operation fails, and with it the connection
+  /// on both sides.
+  virtual PostResult rdma_read(std::span<std::byte> to, const RdmaWorkRequest& work) = 0;
+  virtual PostResult rdma_write(std::span<const std::byte> from, const WriteWorkRequest& work) = 0;
+  /// Changes eight bytes of the peer; the value before is stored in the eight bytes of `was`.
+  virtual PostResult atomic(std::span<std::byte> was, const AtomicWorkRequest& work) = 0;
   [[nodiscard]] virtual std::string last_error() const = 0;
 };
 
-/// The end of an order, or a message that came.
+/// The completion of a work request, or of a receive.
 struct Completion {
   enum class Kind : std::uint8_t {
-    sent,  ///< a message, a fetch or a put is done
-    came,
-    told,  ///< a put with a word is done in the memory here
+    sent,       ///< a send, RDMA or atomic operation of this process is done
+    received,   ///< a message
+    immediate,  ///< an RDMA write of the peer with immediate data is done
     failed,
   };
   Kind kind = Kind::sent;
-  std::uint64_t id = 0;     ///< of the order
+  std::uint64_t id = 0;     ///< of the work request
   std::uint32_t queue = 0;  ///< number of the queue
-  std::size_t bytes = 0;    ///< that came
-  std::uint32_t word = 0;   ///< of `told`
+  std::size_t bytes = 0;    ///< received
+  std::uint32_t word = 0;   ///< of `immediate`
   int status = 0;           ///< of `failed`, see text_of
 };
 
-/// Something happened to the adapter, not to a message.
+/// An asynchronous event of the adapter.
 struct Event {
   enum class Kind : std::uint8_t {
-    nothing,    ///< that matters here
-    port_down,  ///< what is on the way is repeated for some seconds
+    nothing,    ///< not relevant here
+    port_down,  ///< what is in flight is retried for some seconds
     port_up,
-    queue_failed,  ///< `queue` works no more
+    queue_failed,  ///< `queue` is in the error state
     all_failed,
   };
   Kind kind = Kind::nothing;
   std::uint32_t queue = 0;
-  std::string text;  ///< in the words of libibverbs
+  std::string text;  ///< libibverbs' description
 };
 
 /// Thread rule: the lock of the engine.
@@ -158,38 +159,38 @@ class Adapter {
   Adapter() = default;
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
-  /// After all its queues.
+  /// Destroyed after all its queues.
   virtual ~Adapter() = default;
 
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
-  /// Makes memory known (see fabric::Network) until `close_memory`, or the end of the adapter.
+  /// Registers memory (see fabric::Network) until `close_memory`, or the end of the adapter.
   /// Fails (no_mem, other).
   [[nodiscard]] virtual base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
                                                                Access access) = 0;
-  /// Returns how many bytes that were; 0: there was no such memory.
+  /// Returns the size of the region in bytes; 0: unknown handle.
   virtual std::size_t close_memory(std::uint64_t handle) = 0;
   /// Fails (other, no_mem).
   [[nodiscard]] virtual base::Result<std::unique_ptr<Queue>> open_queue() = 0;
 
-  /// Posts buffers of one open piece of memory; returns how many were taken, from the front.
-  virtual std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) = 0;
-  /// What has happened: fills `completions` from the front, returns how many. Messages that came
-  /// before an order failed are told of before that.
+  /// Posts receive buffers of one memory region; returns how many were taken, from the front.
+  virtual std::size_t receive(std::span<const ReceiveWorkRequest> requests, std::uint32_t key) = 0;
+  /// Polls for completions: fills `completions` from the front, returns how many. Messages that arrived
+  /// before a work request failed are reported before the failure.
   virtual std::size_t read(std::span<Completion> completions) = 0;
   [[nodiscard]] virtual std::string text_of(int status) const = 0;
 
-  /// Becomes readable with the next completion after `arm`, but for those that `ends_descriptor` is
+  /// Becomes readable with the next completion after `arm`, but for those that `completion_descriptor` is
   /// for; -1: there is none.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;
-  /// Completions that came before may not make it readable: read once more after this.
+  /// Completions that came before may not make the descriptor readable: poll once more after this.
   virtual void arm() = 0;
-  /// Both for the queue of own orders, if they have one for themselves; -1: they have none.
-  [[nodiscard]] virtual int ends_descriptor() const noexcept { return -1; }
-  virtual void arm_ends() {}
-  /// Readable while `next_happening` has something; -1: there is none.
-  [[nodiscard]] virtual int happening_descriptor() const noexcept = 0;
-  /// False: nothing has happened.
-  [[nodiscard]] virtual bool next_happening(Event& happening) = 0;
+  /// The same for the completion queue of this process's own work requests; -1: there is only one queue.
+  [[nodiscard]] virtual int completion_descriptor() const noexcept { return -1; }
+  virtual void arm_completions() {}
+  /// Readable while `next_event` has something; -1: there is none.
+  [[nodiscard]] virtual int event_descriptor() const noexcept = 0;
+  /// False: there is no event.
+  [[nodiscard]] virtual bool next_event(Event& event) = 0;
 };
 
 }  // namespace fulmar::fabric::verbs

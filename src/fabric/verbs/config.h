@@ -14,64 +14,63 @@
 
 namespace fulmar::fabric::verbs {
 
-/// A packet that came. Its body is gone when the next one is asked for.
+/// A packet that arrived. Its body is valid until the next call of Messages::next.
 struct Arrival {
   enum class Kind : std::uint8_t {
     packet,
-    in_place,  ///< posted so
-    word,      ///< none: a put has come that tells of itself
+    in_place,  ///< posted in place
+    word,      ///< no packet: the immediate data of an RDMA write
   };
   std::uint32_t peer = 0;
   wire::Envelope envelope;
   Kind kind = Kind::packet;
   std::uint16_t word = 0;
-  std::size_t prefix_bytes = 0;  ///< of one posted in place
+  std::size_t prefix_bytes = 0;  ///< of a packet posted in place
   std::span<const std::byte> body;
 };
 
-/// The longest fetch or put. The same whatever the adapter: the least that any known one takes in
-/// one order (soft-RoCE). More would gain nothing, and hold up what is posted behind it.
+/// The longest RDMA read or write. The same for all adapters: the smallest limit of any known one
+/// (soft-RoCE). More would gain nothing, and delay what is posted behind it.
 inline constexpr std::size_t max_remote_bytes = std::size_t{8} << 20;
 
-/// Quiet puts up to this length are copied: words of control, with room to spare.
-inline constexpr std::size_t copied_put_bytes = 64;
+/// Unsignaled writes up to this length are copied: control words.
+inline constexpr std::size_t copied_write_bytes = 64;
 
-/// Rings (rings.h) that a process lends at a time, if nothing else is asked for: 256 KiB, as many
-/// as the neighbours of a process in a grid of three dimensions and half of those at its edges.
+/// The default number of rings (rings.h) that a process lends at a time: 256 KiB, enough for the
+/// neighbours of a process in a grid of three dimensions and half of those across its edges.
 inline constexpr std::size_t usual_rings = 16;
 inline constexpr std::size_t most_rings = 256;
 
-/// What became of a packet that was posted in place, of a fetch or a put.
+/// The completion of a packet posted in place, or of an RDMA operation.
 struct EndedSend {
   std::uint64_t token = 0;
   Sent how = Sent::done;
 };
 
-/// Where an adapter tells that an order has ended. For studies: one queue is what this provider is
-/// made for.
+/// Completion queues of the adapter. Two are for studies only.
 enum class CompletionQueues : std::uint8_t {
-  one,  ///< for messages that came and for own orders
-  two,  ///< for each of these one
+  one,  ///< for received messages and for this process's own work requests
+  two,  ///< one for each of these
 };
 
-/// Who we are, and whom the provider calls.
+/// Identity of this process, and the callbacks of the provider.
 struct Config {
   Processes processes;  ///< required
   CompletionQueues completion_queues = CompletionQueues::one;
   std::size_t rings = usual_rings;  ///< at most most_rings; 0: all packets are messages
   void* owner = nullptr;
-  /// The address() of a peer; called once for each connection that is asked for, may block. An
-  /// error makes the peer lost, or gone if it has left and may not come back.
+  /// The address() of a peer; called once for each connection request, may block. An error makes the
+  /// peer lost, or gone if it has left and may not come back.
   base::Result<std::vector<std::byte>> (*find)(void* owner, std::uint32_t peer) = nullptr;
-  /// Called from within `poll`, once for a peer that cannot be reached any more or ever. The text
-  /// names the peer, its address, our device and the cause.
+  /// Called from within `poll`, once for a peer that can no longer, or never, be reached. The text names
+  /// the peer, its address, the local device and the cause.
   void (*lost)(void* owner, std::uint32_t peer, const base::Error& why) = nullptr;
-  /// Called from within `poll` when a peer has left in good order, also for good. Null: nobody
-  /// comes back, and a message to who has left makes it lost.
+  /// Called from within `poll` when a peer has left in an orderly way, also for good. Null: peers do not
+  /// return, and a message to a peer that has left makes it lost.
   void (*left)(void* owner, std::uint32_t peer) = nullptr;
-  /// How long messages are posted in vain to a peer that has left and ended until it is lost.
+  /// How long posts to a peer that has left and ended are refused before the peer is lost.
   std::uint64_t patience_ns = VainPosts::default_patience_ns;
-  /// A line for people.
+  /// A message for the user.
   void (*report)(void* owner, const char* line) = nullptr;
 };
 

@@ -14,7 +14,7 @@
 #include "wire/travels.h"
 #include "wire/verbs/verbs_address.h"
 
-/// Sending, and ends. What comes is in messages_receive.cc, connections in messages_connect.cc.
+/// Sending, and the end. Receiving is in messages_receive.cc, connections in messages_connect.cc.
 namespace fulmar::fabric::verbs {
 namespace {
 
@@ -24,11 +24,11 @@ using base::failure;
 using wire::VerbsPacket;
 using wire::VerbsSignal;
 
-/// While the adapter refuses it is asked again so often.
+/// How often a refused post is tried again.
 constexpr std::int64_t refused_interval_ns = 1'000'000;
-/// After so many sends a completion is asked for.
-constexpr std::uint32_t untold_inline = 16;
-constexpr std::uint32_t untold_copied = 4;
+/// Every Nth send is signaled.
+constexpr std::uint32_t unsignaled_inline = 16;
+constexpr std::uint32_t unsignaled_copied = 4;
 constexpr std::size_t most_inline = 256;
 
 std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
@@ -65,13 +65,14 @@ Messages::~Messages() = default;
 
 Error Messages::prepare() {
   if (!epoll_.valid()) return failure(ErrorClass::other, "epoll_create1: %s", std::strerror(errno));
-  if (traits_.reads == 0 || traits_.longest_order < max_remote_bytes) {
+  if (traits_.max_reads == 0 || traits_.max_rdma_bytes < max_remote_bytes) {
     return failure(
         ErrorClass::other,
         "the adapter %s works at %u reads of memory at a time and moves at most %zu bytes "
         "by one order, the network verbs needs 1 and %zu; choose another one by "
         "FULMAR_VERBS_DEVICE, or leave verbs out of FULMAR_FABRIC",
-        traits_.name.c_str(), unsigned{traits_.reads}, traits_.longest_order, max_remote_bytes);
+        traits_.name.c_str(), unsigned{traits_.max_reads}, traits_.max_rdma_bytes,
+        max_remote_bytes);
   }
   const std::size_t bytes = SendPool::memory_bytes(wire::verbs_max_packet_bytes);
   send_memory_ = base::Pages(bytes);
@@ -83,14 +84,14 @@ Error Messages::prepare() {
   send_key_ = opened.value().lkey;
   pool_ = std::make_unique<SendPool>(send_memory_.bytes(), wire::verbs_max_packet_bytes);
   if (const Error error = prepare_buffers(); error.failed()) return error;
-  if (oob_connector_->address().size() > wire::max_verbs_meeting_bytes) {
+  if (oob_connector_->address().size() > wire::max_verbs_connector_bytes) {
     return failure(ErrorClass::intern, "the address to meet at has %zu bytes",
                    oob_connector_->address().size());
   }
   return watch_all();
 }
 
-/// As many as the limit on locked memory allows.
+/// Posts as many receive buffers as the limit on locked memory allows.
 Error Messages::prepare_buffers() {
   std::size_t count = traits_.receive_depth;
   const std::size_t fewest = std::min(fewest_buffers, count);
@@ -140,14 +141,14 @@ Peer& Messages::peer_at(std::uint32_t rank) {
   return *peers_[rank];
 }
 
-/// The peer if packets can go to it now; else null, and what to answer.
+/// The peer if packets can be sent to it now; else null, and `otherwise` is the answer.
 Peer* Messages::ready_peer(std::uint32_t rank, wire::PacketKind kind, Post& otherwise) {
   otherwise = Post::done;
   if (leaving_) return nullptr;
   Peer& peer = peer_at(rank);
   Admission admission = peer.life.admit(kind, rules());
   if (admission == Admission::connect) {
-    want(rank, peer);
+    request_connection(rank, peer);
     admission = peer.life.admit(kind, rules());
   }
   if (admission == Admission::send) return &peer;
@@ -165,15 +166,15 @@ Post Messages::post_to_absent(std::uint32_t rank, Peer& peer, Admission admissio
 Post Messages::post(std::uint32_t rank, const wire::Envelope& envelope,
                     std::span<const std::byte> body) {
   if (Peer* const peer = peers_[rank].get(); peer != nullptr && takes_in_ring(*peer, body.size())) {
-    const Taken taken = write_to_ring(rank, *peer, envelope, body);
-    return taken == Taken::later ? Post::again : Post::done;
+    const PostResult taken = write_to_ring(rank, *peer, envelope, body);
+    return taken == PostResult::later ? Post::again : Post::done;
   }
   Post otherwise = Post::done;
   Peer* const peer = ready_peer(rank, envelope.kind, otherwise);
   if (peer == nullptr) return otherwise;
-  const Taken taken =
-      transmit(rank, *peer, wire::verbs_packet(envelope, 0), Load{.prefix = body, .pieces = {}});
-  return taken == Taken::later ? Post::again : Post::done;
+  const PostResult taken =
+      transmit(rank, *peer, wire::verbs_packet(envelope, 0), Payload{.prefix = body, .pieces = {}});
+  return taken == PostResult::later ? Post::again : Post::done;
 }
 
 Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
@@ -185,11 +186,11 @@ Post Messages::post_in_place(std::uint32_t rank, const wire::Envelope& envelope,
     if (otherwise == Post::done) ended_.push_back({token, Sent::lost});
     return otherwise;
   }
-  const Taken taken = transmit(rank, *peer, wire::verbs_packet(envelope, prefix.size()),
-                               Load{.prefix = prefix, .pieces = pieces});
-  if (taken == Taken::later) return Post::again;
-  // Copied: the memory is needed no more.
-  ended_.push_back({token, taken == Taken::yes ? Sent::done : Sent::lost});
+  const PostResult taken = transmit(rank, *peer, wire::verbs_packet(envelope, prefix.size()),
+                                    Payload{.prefix = prefix, .pieces = pieces});
+  if (taken == PostResult::later) return Post::again;
+  // The bytes were copied: the memory is free.
+  ended_.push_back({token, taken == PostResult::yes ? Sent::done : Sent::lost});
   return Post::done;
 }
 
@@ -201,16 +202,17 @@ bool Messages::has_room(const Peer& peer, const VerbsPacket& head) const noexcep
   return head.prefix_bytes == 0 || peer.out.in_flight() < window_in_place;
 }
 
-/// Nothing that others may wait for is left without: room in the queues, buffers. (Nor is the last
-/// word, which is always told of.) What is never told of takes less than half of the room.
-bool Messages::is_to_be_told(const Peer& peer, const SendBuffer* buffer) const noexcept {
+/// Requests a completion before unsignaled work requests use up resources that others may wait for: room
+/// in the queues, buffers. They take less than half of the room. (Signals are always signaled.)
+bool Messages::wants_completion(const Peer& peer, const SendBuffer* buffer) const noexcept {
   if (under_way_ >= room_ / 2 || peer.under_way() >= peer.room / 2) return true;
-  if (buffer == nullptr) return peer.untold + 1 >= untold_inline;
-  return peer.untold + 1 >= untold_copied || pool_->runs_low(*buffer);
+  if (buffer == nullptr) return peer.unsignaled + 1 >= unsignaled_inline;
+  return peer.unsignaled + 1 >= unsignaled_copied || pool_->runs_low(*buffer);
 }
 
-Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const Load& load) {
-  if (!has_room(peer, head)) return Taken::later;
+PostResult Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head,
+                              const Payload& load) {
+  if (!has_room(peer, head)) return PostResult::later;
   head.cookie = peer.cookie_out;
   head.sequence = peer.out.next();
   head.taken = peer.in.next();
@@ -226,47 +228,47 @@ Taken Messages::transmit(std::uint32_t rank, Peer& peer, VerbsPacket head, const
       to += piece.iov_len;
     }
   };
-  SendOrder order;
+  SendWorkRequest work;
   if (bytes <= std::min(peer.inline_bytes, most_inline)) {
     std::array<std::byte, most_inline> message;
     write(message.data());
-    order.message = std::span(message).first(bytes);
-    order.is_inline = true;
-    return hand_over(rank, peer, head, order, nullptr);
+    work.message = std::span(message).first(bytes);
+    work.is_inline = true;
+    return post_work(rank, peer, head, work, nullptr);
   }
   SendBuffer* const buffer = pool_->take(bytes);
-  if (buffer == nullptr) return Taken::later;
+  if (buffer == nullptr) return PostResult::later;
   write(buffer->memory.data());
-  order.message = buffer->memory.first(bytes);
-  order.key = send_key_;
-  return hand_over(rank, peer, head, order, buffer);
+  work.message = buffer->memory.first(bytes);
+  work.key = send_key_;
+  return post_work(rank, peer, head, work, buffer);
 }
 
-/// Gives a packet to the adapter and keeps the books.
-Taken Messages::hand_over(std::uint32_t rank, Peer& peer, const VerbsPacket& head, SendOrder order,
-                          SendBuffer* buffer) {
-  order.id = next_id(rank, peer);
-  order.is_told = wire::is_verbs_signal(head.kind) || is_to_be_told(peer, buffer);
-  const Taken taken = peer.queue->send(order);
-  if (taken != Taken::yes) return refused(rank, peer, taken, buffer);
-  counters_.inline_sends += order.is_inline ? 1 : 0;
+/// Posts a packet to the adapter and updates the counts.
+PostResult Messages::post_work(std::uint32_t rank, Peer& peer, const VerbsPacket& head,
+                               SendWorkRequest work, SendBuffer* buffer) {
+  work.id = next_id(rank, peer);
+  work.is_signaled = wire::is_verbs_signal(head.kind) || wants_completion(peer, buffer);
+  const PostResult taken = peer.queue->send(work);
+  if (taken != PostResult::yes) return refused(rank, peer, taken, buffer);
+  counters_.inline_sends += work.is_inline ? 1 : 0;
   note_packet(peer, head);
-  note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+  note_posted(peer, work.is_signaled ? Signaled::yes : Signaled::no, buffer);
   return taken;
 }
 
-/// A packet was not taken.
-Taken Messages::refused(std::uint32_t rank, Peer& peer, Taken taken, SendBuffer* buffer) {
+/// The adapter has not taken a packet.
+PostResult Messages::refused(std::uint32_t rank, Peer& peer, PostResult taken, SendBuffer* buffer) {
   if (buffer != nullptr) pool_->give_back(*buffer);
-  if (taken == Taken::failed) lose(rank, failed_error(rank, peer.queue->last_error()));
-  was_refused_ = was_refused_ || taken == Taken::later;
+  if (taken == PostResult::failed) lose(rank, failed_error(rank, peer.queue->last_error()));
+  was_refused_ = was_refused_ || taken == PostResult::later;
   return taken;
 }
 
-/// The adapter has taken an order, with a buffer or without.
-void Messages::note_posted(Peer& peer, Told told, SendBuffer* buffer) noexcept {
+/// The adapter has taken a work request, with a buffer or without.
+void Messages::note_posted(Peer& peer, Signaled told, SendBuffer* buffer) noexcept {
   count_posted(peer);
-  peer.untold = told == Told::yes ? 0 : peer.untold + 1;
+  peer.unsignaled = told == Signaled::yes ? 0 : peer.unsignaled + 1;
   if (buffer == nullptr) return;
   buffer->number = peer.posted;
   buffer->next = nullptr;
@@ -295,19 +297,19 @@ void Messages::send_pending_control() {
 
 /// False: not all could be sent.
 bool Messages::send_pending_control(std::uint32_t rank, Peer& peer) {
-  if (peer.life.state() == PeerLife::State::absent || peer.life.is_meeting()) return false;
+  if (peer.life.state() == PeerLife::State::absent || peer.life.is_pending()) return false;
   const auto signal = [&](VerbsSignal kind, std::span<const std::byte> body = {}) {
-    return transmit(rank, peer, wire::verbs_packet(kind), Load{.prefix = body, .pieces = {}}) ==
-           Taken::yes;
+    return transmit(rank, peer, wire::verbs_packet(kind), Payload{.prefix = body, .pieces = {}}) ==
+           PostResult::yes;
   };
   while (peer.life.is_connected()) {
-    const bool is_quiet = peer.orders.empty();
+    const bool is_quiet = peer.pending_rdma.empty();
     if (peer.fin.fin_due() && is_quiet) {
-      // What is sent to who has left comes as messages, which wake it.
+      // After the FIN packets have to come as messages, which wake a process that sleeps.
       const bool is_open =
           peer.inbound_ring != nullptr && peer.inbound_ring->state == InboundRing::State::open;
       if (is_open && !turn_gate(rank, peer, Gate::closed)) break;
-      if (!signal(last_word_)) break;
+      if (!signal(fin_signal_)) break;
       peer.due.lend = peer.due.gate = false;
       peer.fin.note_fin_sent();
     } else if (peer.fin.ack_due() && is_quiet) {
@@ -321,7 +323,7 @@ bool Messages::send_pending_control(std::uint32_t rank, Peer& peer) {
       const wire::VerbsPlace place = gates_.place_of(peer.outbound_ring->gate);
       if (!signal(VerbsSignal::gate, std::as_bytes(std::span(&place, 1)))) break;
       peer.due.gate = false;
-    } else if (peer.due.heard || (peer.due.credit && peer.in.unacknowledged() >= silent_packets)) {
+    } else if (peer.due.heard || (peer.due.credit && peer.in.unacknowledged() >= ack_interval)) {
       if (!signal(VerbsSignal::credit)) break;
       ++counters_.credits;
     } else {
@@ -335,7 +337,7 @@ bool Messages::send_pending_control(std::uint32_t rank, Peer& peer) {
 void Messages::lose(std::uint32_t rank, const Error& why) {
   Peer& peer = peer_at(rank);
   if (!peer.life.lose(why)) return;
-  count_meeting(peer);
+  count_pending(peer);
   lost_.push_back(rank);
 }
 
@@ -344,7 +346,7 @@ void Messages::drop(std::uint32_t rank) {
   drop_connection(*peers_[rank]);
 }
 
-/// Closes the connections of those that are lost and tells of them.
+/// Closes the connections of lost peers and reports them.
 void Messages::reap() {
   for (std::size_t i = 0; i < lost_.size(); ++i) {
     Peer& peer = *peers_[lost_[i]];
@@ -360,18 +362,18 @@ void Messages::drop_connection(Peer& peer) {
     ranks_.erase(peer.queue->number());
     peer.queue.reset();
   }
-  // Their completions may be there and unread: they keep their room until that is known.
+  // Their completions may still be unread: they keep their room until the queue was empty.
   const std::size_t left = peer.under_way();
   complete(peer, peer.posted);
   forget_rings(peer);
   under_way_ += left;
   orphaned_ += left;
-  abandon_orders(peer);
-  peer.greeting.reset();
+  abandon_rdma(peer);
+  peer.exchange.reset();
   close_socket(peer);
 }
 
-/// A child of fork() may hold it open, and epoll would go on telling of it.
+/// A child of fork() may hold the socket open, so epoll would go on reporting it.
 void Messages::close_socket(Peer& peer) noexcept {
   if (peer.socket.valid()) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr);
   peer.socket.reset();
@@ -379,8 +381,8 @@ void Messages::close_socket(Peer& peer) noexcept {
 
 void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
-  last_word_ = how == Leaving::for_good ? VerbsSignal::farewell : VerbsSignal::bye;
-  leave_timeout_.start(now(), longest_farewell_ns);
+  fin_signal_ = how == Leaving::for_good ? VerbsSignal::farewell : VerbsSignal::bye;
+  leave_timeout_.start(now(), max_leave_wait_ns);
   close_gates();
   disconnect_from_self();
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
@@ -396,7 +398,7 @@ bool Messages::quiesced() const noexcept {
          std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
            if (peer == nullptr) return true;
            if (peer->life.state() == PeerLife::State::connecting) {
-             const bool may_speak = config_.left != nullptr && peer->greeting->has_promised();
+             const bool may_speak = config_.left != nullptr && peer->exchange->is_ready();
              return !may_speak && leave_timeout_.expired();
            }
            if (!peer->life.is_connected()) return true;
@@ -414,7 +416,7 @@ void Messages::end() noexcept {
     peer->life.end();
   }
   for (const int unwatched : {oob_connector_->descriptor(), adapter_->descriptor(),
-                              adapter_->ends_descriptor(), adapter_->happening_descriptor()}) {
+                              adapter_->completion_descriptor(), adapter_->event_descriptor()}) {
     if (unwatched >= 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, unwatched, nullptr);
   }
 }
@@ -437,13 +439,13 @@ Error Messages::resume() {
   }
   for (std::unique_ptr<Peer>& peer : peers_) peer.reset();
   for (auto* const ranks : {&pending_control_, &lost_, &ending_, &gated_}) ranks->clear();
-  meetings_ = 0;
+  pending_connections_ = 0;
   leaving_ = over_ = false;
   leave_timeout_.reset();
   step_due_ = true;
   oob_connector_->forget_all();
   const Error error = watch_all();
-  tell_ends(ends_);
+  set_completion_wakeup(ends_);
   return error;
 }
 
@@ -452,30 +454,31 @@ bool Messages::arm() {
   if (over_) return true;
   armed_ = step_due_ = true;
   ++sleeps_;
-  asks_rarely_ = false;
+  polls_cq_rarely_ = false;
   close_gates();
-  hear_gates();
+  poll_gates();
   if (!pending_control_.empty()) send_pending_control();
   if (!unposted_.empty()) repost();
   adapter_->arm();
-  if (ends_ == EndsTold::together) adapter_->arm_ends();
+  if (ends_ == CompletionWakeup::shared) adapter_->arm_completions();
   if (read_once_more() || !ended_.empty() || !lost_.empty()) return false;
   if (!ending_.empty() || rings_have_news()) return false;
   if (was_refused_ || !unposted_.empty()) wake_by(now() + refused_interval_ns);
-  if (meetings_ != 0) deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
-  doze();
+  if (pending_connections_ != 0)
+    deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
+  limit_sleep();
   return true;
 }
 
-/// The adapter has been armed: what came before that wakes nobody. True if there is something.
+/// The adapter has been armed: completions from before do not wake the process. True if there are any.
 bool Messages::read_once_more() {
   if (next_completion_ == completion_count_) read();
   return next_completion_ != completion_count_;
 }
 
-bool Messages::arm_ends() {
+bool Messages::arm_completions() {
   if (over_) return true;
-  adapter_->arm_ends();
+  adapter_->arm_completions();
   return !read_once_more() && ended_.empty();
 }
 

@@ -13,7 +13,7 @@
 #include "fabric/verbs/messages.h"
 #include "wire/verbs/verbs_address.h"
 
-/// How queues find each other, and how it is noticed that one is gone.
+/// Connecting queue pairs, and detecting the end of a peer.
 namespace fulmar::fabric::verbs {
 namespace {
 
@@ -21,22 +21,22 @@ using base::Error;
 using base::ErrorClass;
 using base::failure;
 
-/// What epoll tells about; a rank else.
+/// Tags of epoll events; other tags are ranks.
 constexpr std::uint64_t of_adapter = std::uint64_t{1} << 32;
-constexpr std::uint64_t of_happenings = std::uint64_t{2} << 32;
-constexpr std::uint64_t of_introducer = std::uint64_t{3} << 32;
+constexpr std::uint64_t of_events = std::uint64_t{2} << 32;
+constexpr std::uint64_t of_connector = std::uint64_t{3} << 32;
 
-/// For what is in the ring of a peer that has ended; half a packet in it may never be whole.
-constexpr std::uint32_t most_last_looks = 1000;
+/// Polls of the ring of a peer that has ended; a partial packet in it may never be completed.
+constexpr std::uint32_t most_final_polls = 1000;
 
-/// A peer that leaves in just that moment does so once.
-constexpr std::uint32_t most_false_starts = 8;
+/// Limit of connection attempts; a peer that leaves in that moment causes one failure.
+constexpr std::uint32_t most_failed_starts = 8;
 
 constexpr const char* ended = "its process has ended; see what it has printed";
 
 bool would_block(int problem) { return problem == EAGAIN || problem == EWOULDBLOCK; }
 
-/// Fills with bytes that nobody can foresee; false where the system has none.
+/// Fills with unpredictable bytes; false if the system has none.
 template <class T>
 bool draw(T& value) {
   return ::getrandom(&value, sizeof value, 0) == static_cast<ssize_t>(sizeof value);
@@ -55,36 +55,36 @@ Error Messages::watch(int descriptor, std::uint64_t tag) {
 
 Error Messages::watch_all() {
   for (const auto& [descriptor, tag] : {std::pair{adapter_->descriptor(), of_adapter},
-                                        std::pair{adapter_->ends_descriptor(), of_adapter},
-                                        std::pair{adapter_->happening_descriptor(), of_happenings},
-                                        std::pair{oob_connector_->descriptor(), of_introducer}}) {
+                                        std::pair{adapter_->completion_descriptor(), of_adapter},
+                                        std::pair{adapter_->event_descriptor(), of_events},
+                                        std::pair{oob_connector_->descriptor(), of_connector}}) {
     if (const Error error = watch(descriptor, tag); error.failed()) return error;
   }
   return {};
 }
 
-/// A descriptor that stays in the set, for nothing, can be put back without fail.
-void Messages::tell_ends(EndsTold how) noexcept {
+/// The descriptor stays in the epoll set without events, so that restoring it cannot fail.
+void Messages::set_completion_wakeup(CompletionWakeup how) noexcept {
   ends_ = how;
-  if (ends_descriptor() < 0) return;
+  if (completion_descriptor() < 0) return;
   epoll_event event{};
-  if (how == EndsTold::together) event.events = EPOLLIN | EPOLLRDHUP;
+  if (how == CompletionWakeup::shared) event.events = EPOLLIN | EPOLLRDHUP;
   event.data.u64 = of_adapter;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, ends_descriptor(), &event);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, completion_descriptor(), &event);
 }
 
-/// After each change of a peer's life that may begin or end a meeting.
-void Messages::count_meeting(Peer& peer) noexcept {
-  const bool now = peer.life.is_meeting();
-  if (std::exchange(peer.is_met, now) == now) return;
-  meetings_ += now ? 1U : UINT32_MAX;
+/// Called after each change of a peer's state that may begin or end a pending connection.
+void Messages::count_pending(Peer& peer) noexcept {
+  const bool now = peer.life.is_pending();
+  if (std::exchange(peer.is_counted_pending, now) == now) return;
+  pending_connections_ += now ? 1U : UINT32_MAX;
 }
 
-void Messages::want(std::uint32_t rank, Peer& peer) {
+void Messages::request_connection(std::uint32_t rank, Peer& peer) {
   if (rank == config_.processes->self()) return connect_to_self(rank, peer);
   peer.life.ask();
-  count_meeting(peer);
-  if (const Error error = ask(rank); error.failed()) give_up_way(rank, peer, error);
+  count_pending(peer);
+  if (const Error error = ask(rank); error.failed()) give_up_peer(rank, peer, error);
 }
 
 Error Messages::ask(std::uint32_t rank) {
@@ -100,21 +100,21 @@ Error Messages::ask(std::uint32_t rank) {
         rank, wire::text_of(address.value().link), config_.processes->self(),
         wire::text_of(traits_.link), traits_.name.c_str());
   }
-  oob_connector_->connect(rank, address.value().meeting);
+  oob_connector_->connect(rank, address.value().connector_address);
   step_due_ = true;
   return {};
 }
 
-/// What has happened beside the messages.
-void Messages::look_around() {
+/// Handles sockets, adapter events and the connector.
+void Messages::poll_events() {
   armed_ = false;
   std::array<epoll_event, 32> ready;
   const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = ready[static_cast<std::size_t>(i)].data.u64;
-    if (tag == of_happenings) {
-      on_happenings();
-    } else if (tag == of_introducer) {
+    if (tag == of_events) {
+      handle_events();
+    } else if (tag == of_connector) {
       step_due_ = true;
     } else if (tag != of_adapter) {
       on_socket(static_cast<std::uint32_t>(tag));
@@ -124,32 +124,32 @@ void Messages::look_around() {
   const auto now = static_cast<std::int64_t>(base::now_ns());
   if (leave_timeout_.expire(now)) moved_ = true;
   const bool late = deadline >= 0 && deadline <= now;
-  if (std::exchange(step_due_, false) || late) step_introducer();
+  if (std::exchange(step_due_, false) || late) step_connector();
 }
 
-void Messages::step_introducer() {
+void Messages::step_connector() {
   oob_connector_->step(events_);
   for (const OobConnector::Event& event : events_) {
     moved_ = true;
     if (event.socket >= 0) {
-      meet(event.peer, event.socket);
+      on_connection(event.peer, event.socket);
     } else {
-      give_up_way(event.peer, peer_at(event.peer), event.error);
+      give_up_peer(event.peer, peer_at(event.peer), event.error);
     }
   }
   events_.clear();
 }
 
-/// Nothing leads to the peer. One that may have left MPI is missed only by who sends to it.
-void Messages::give_up_way(std::uint32_t rank, Peer& peer, const Error& why) {
+/// The peer cannot be reached. If it may have left MPI, only a send to it is an error.
+void Messages::give_up_peer(std::uint32_t rank, Peer& peer, const Error& why) {
   if (!peer.life.give_up(why, rules())) return lose(rank, why);
-  count_meeting(peer);
+  count_pending(peer);
 }
 
-/// Its connection has ended, which says nothing against another one.
-void Messages::begin_anew(std::uint32_t rank) {
+/// Its connection has ended; there may be another one later.
+void Messages::reset_peer(std::uint32_t rank) {
   Peer& old = *peers_[rank];
-  count_meeting(old);
+  count_pending(old);
   drop_connection(old);
   auto fresh = std::make_unique<Peer>();
   fresh->life = old.life;
@@ -169,29 +169,29 @@ bool Messages::readmit(std::uint32_t rank) {
   return true;
 }
 
-/// There is a connection to a process of the job.
-void Messages::meet(std::uint32_t rank, int socket) {
+/// There is a TCP connection to an authenticated process.
+void Messages::on_connection(std::uint32_t rank, int socket) {
   base::UniqueFd owned(socket);
   Peer& peer = peer_at(rank);
   const PeerLife::State state = peer.life.state();
   if (state != PeerLife::State::absent && state != PeerLife::State::asked) return;
-  peer.life.meet();
-  count_meeting(peer);
+  peer.life.start();
+  count_pending(peer);
   peer.socket = std::move(owned);
-  if (const Error error = greet(rank, peer); error.failed()) return lose(rank, error);
-  talk(rank, peer);
+  if (const Error error = start_exchange(rank, peer); error.failed()) return lose(rank, error);
+  exchange_io(rank, peer);
 }
 
-/// A queue that is connected to itself, for orders on this process's own memory: where adapters
-/// change it for others, they change it for this process. Packets of this process to itself are none
-/// of the network's business, and nobody says goodbye.
+/// A queue pair that is connected to itself, for operations on this process's own memory: where adapters
+/// do atomics for other processes, they have to do those of this process, too. Packets of a process to
+/// itself do not use the network, and there is no FIN.
 void Messages::connect_to_self(std::uint32_t rank, Peer& peer) {
-  wire::VerbsConnectionInfo card;
-  Error error = open_queue(rank, peer, card);
-  if (error.ok()) error = peer.queue->connect(card, card);
+  wire::VerbsConnectionInfo info;
+  Error error = open_queue(rank, peer, info);
+  if (error.ok()) error = peer.queue->connect(info, info);
   if (error.failed()) return lose(rank, failed_error(rank, error.text()));
-  peer.place = wire::text_of_port(card.gid, card.lid, card.link);
-  adopt(peer, card);
+  peer.place = wire::text_of_port(info.gid, info.lid, info.link);
+  adopt(peer, info);
   peer.life.open();
 }
 
@@ -202,52 +202,52 @@ void Messages::disconnect_from_self() {
   self.reset();
 }
 
-Error Messages::greet(std::uint32_t rank, Peer& peer) {
-  wire::VerbsConnectionInfo card;
-  if (const Error error = open_queue(rank, peer, card); error.failed()) return error;
-  peer.greeting.emplace(card, config_.processes->name_of(rank).value_or(wire::ProcessName{}));
+Error Messages::start_exchange(std::uint32_t rank, Peer& peer) {
+  wire::VerbsConnectionInfo info;
+  if (const Error error = open_queue(rank, peer, info); error.failed()) return error;
+  peer.exchange.emplace(info, config_.processes->name_of(rank).value_or(wire::ProcessName{}));
   return watch(peer.socket.get(), rank);
 }
 
-/// The queue to a peer, and the card that says how to connect to it.
-Error Messages::open_queue(std::uint32_t rank, Peer& peer, wire::VerbsConnectionInfo& card) {
+/// Creates the queue pair for a peer, and the connection info to send.
+Error Messages::open_queue(std::uint32_t rank, Peer& peer, wire::VerbsConnectionInfo& info) {
   auto queue = adapter_->open_queue();
   if (queue.failed()) return queue.error();
   peer.queue = std::move(queue.value());
   ranks_[peer.queue->number()] = rank;
-  if (!draw(card.cookie) || !draw(card.first)) {
+  if (!draw(info.cookie) || !draw(info.first)) {
     return failure(ErrorClass::other, "getrandom: %s", std::strerror(errno));
   }
-  card.cookie = std::max<std::uint64_t>(card.cookie, 1);
-  card.first &= wire::verbs_number_mask;
-  card.from = config_.processes->own_name();
-  card.queue = peer.queue->number();
-  card.lid = traits_.lid;
-  card.link = traits_.link;
-  card.mtu = traits_.mtu;
-  card.gid = traits_.gid;
-  card.window = window;
-  card.buffer_bytes = wire::verbs_max_packet_bytes;
-  card.reads = traits_.reads;
-  peer.cookie_in = card.cookie;
+  info.cookie = std::max<std::uint64_t>(info.cookie, 1);
+  info.first &= wire::verbs_number_mask;
+  info.from = config_.processes->own_name();
+  info.queue = peer.queue->number();
+  info.lid = traits_.lid;
+  info.link = traits_.link;
+  info.mtu = traits_.mtu;
+  info.gid = traits_.gid;
+  info.window = window;
+  info.buffer_bytes = wire::verbs_max_packet_bytes;
+  info.max_reads = traits_.max_reads;
+  peer.cookie_in = info.cookie;
   return {};
 }
 
-/// The queue is connected to that of this card.
-void Messages::adopt(Peer& peer, const wire::VerbsConnectionInfo& card) {
-  peer.cookie_out = card.cookie;
-  peer.window = std::min(card.window, window);
+/// The queue pair is connected to the one that this info describes.
+void Messages::adopt(Peer& peer, const wire::VerbsConnectionInfo& info) {
+  peer.cookie_out = info.cookie;
+  peer.window = std::min(info.window, window);
   peer.inline_bytes = peer.queue->inline_bytes();
   peer.depth = static_cast<std::uint32_t>(peer.queue->depth());
   peer.room = peer.depth - std::min<std::uint32_t>(8, peer.depth / 4);
 }
 
-/// Something is to be read, or can be written.
+/// The socket is readable or writable.
 void Messages::on_socket(std::uint32_t rank) {
   Peer& peer = *peers_[rank];
   if (!peer.socket.valid()) return;
   moved_ = true;
-  if (peer.life.state() == PeerLife::State::connecting) return talk(rank, peer);
+  if (peer.life.state() == PeerLife::State::connecting) return exchange_io(rank, peer);
   if (!peer.life.is_connected()) return;
   std::byte nothing{};
   const ssize_t got = ::recv(peer.socket.get(), &nothing, 1, 0);
@@ -260,19 +260,19 @@ void Messages::on_socket(std::uint32_t rank) {
   }
 }
 
-void Messages::talk(std::uint32_t rank, Peer& peer) {
+void Messages::exchange_io(std::uint32_t rank, Peer& peer) {
   while (peer.life.state() == PeerLife::State::connecting) {
-    if (!push(rank, peer)) return;
-    switch (peer.greeting->state()) {
+    if (!write_exchange(rank, peer)) return;
+    switch (peer.exchange->state()) {
       case QpExchange::State::waiting:
-        if (!pull(rank, peer)) return;
+        if (!read_exchange(rank, peer)) return;
         break;
-      case QpExchange::State::met:
+      case QpExchange::State::received:
         if (!connect(rank, peer)) return;
         break;
       case QpExchange::State::done:
-        return rise(rank, peer);
-      case QpExchange::State::nonsense:
+        return open_connection(rank, peer);
+      case QpExchange::State::invalid:
         return lose(rank, lost_error(rank,
                                      "what it says about its queue makes no sense; is it the same "
                                      "version of Fulmar?"));
@@ -280,17 +280,17 @@ void Messages::talk(std::uint32_t rank, Peer& peer) {
   }
 }
 
-/// Sends what there is to send. False if that has to wait, or the peer is lost.
-bool Messages::push(std::uint32_t rank, Peer& peer) {
-  QpExchange& greeting = *peer.greeting;
+/// Sends what is outgoing. False if that has to wait, or the peer is lost.
+bool Messages::write_exchange(std::uint32_t rank, Peer& peer) {
+  QpExchange& exchange = *peer.exchange;
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.u64 = rank;
-  while (!greeting.outgoing().empty()) {
-    const auto bytes = greeting.outgoing();
+  while (!exchange.outgoing().empty()) {
+    const auto bytes = exchange.outgoing();
     const ssize_t sent = ::send(peer.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
-      greeting.sent(static_cast<std::size_t>(sent));
+      exchange.sent(static_cast<std::size_t>(sent));
       continue;
     }
     if (errno == EINTR) continue;
@@ -302,15 +302,15 @@ bool Messages::push(std::uint32_t rank, Peer& peer) {
     break;
   }
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, peer.socket.get(), &event);
-  return greeting.outgoing().empty();
+  return exchange.outgoing().empty();
 }
 
-/// Reads what the greeting wants next. False if there is nothing, or the peer is lost.
-bool Messages::pull(std::uint32_t rank, Peer& peer) {
-  const auto room = peer.greeting->room();
+/// Reads what the exchange needs next. False if there is nothing, or the peer is lost.
+bool Messages::read_exchange(std::uint32_t rank, Peer& peer) {
+  const auto room = peer.exchange->room();
   const ssize_t got = ::recv(peer.socket.get(), room.data(), room.size(), 0);
   if (got > 0) {
-    peer.greeting->received(static_cast<std::size_t>(got));
+    peer.exchange->received(static_cast<std::size_t>(got));
     return true;
   }
   if (got == 0) {
@@ -322,79 +322,78 @@ bool Messages::pull(std::uint32_t rank, Peer& peer) {
 }
 
 bool Messages::connect(std::uint32_t rank, Peer& peer) {
-  const wire::VerbsConnectionInfo& card = peer.greeting->theirs();
-  peer.place = wire::text_of_port(card.gid, card.lid, card.link);
-  if (card.buffer_bytes < wire::verbs_max_packet_bytes) {
+  const wire::VerbsConnectionInfo& info = peer.exchange->theirs();
+  peer.place = wire::text_of_port(info.gid, info.lid, info.link);
+  if (info.buffer_bytes < wire::verbs_max_packet_bytes) {
     lose(rank, lost_error(rank,
                           "it takes shorter packets; use the same version of Fulmar on all "
                           "hosts"));
     return false;
   }
-  if (const Error error = peer.queue->connect(peer.greeting->own(), card); error.failed()) {
+  if (const Error error = peer.queue->connect(peer.exchange->own(), info); error.failed()) {
     lose(rank, failed_error(rank, error.text()));
     return false;
   }
-  adopt(peer, card);
-  peer.greeting->connected();
+  adopt(peer, info);
+  peer.exchange->connected();
   return true;
 }
 
-/// Packets can go to it.
-void Messages::rise(std::uint32_t rank, Peer& peer) {
+/// Packets can be sent to it from now on.
+void Messages::open_connection(std::uint32_t rank, Peer& peer) {
   peer.life.open();
-  peer.greeting.reset();
-  count_meeting(peer);
+  peer.exchange.reset();
+  count_pending(peer);
   if (!leaving_) return;
   peer.fin.leave();
   note_pending_control(rank, peer);
 }
 
-/// `peer` may be no more afterwards.
+/// `peer` may be destroyed by this.
 void Messages::on_end_of(std::uint32_t rank, Peer& peer, const char* cause) {
   close_socket(peer);
   if (!peer.life.is_connected()) {
-    const bool may_try_again = peer.life.fail_start() <= most_false_starts;
-    if (config_.left != nullptr && may_try_again) return begin_anew(rank);
+    const bool may_try_again = peer.life.fail_start() <= most_failed_starts;
+    if (config_.left != nullptr && may_try_again) return reset_peer(rank);
     return lose(rank, lost_error(rank, std::string("before the queues were connected: ") + cause));
   }
   peer.end_cause = lost_error(rank, cause);
   ending_.push_back(rank);
 }
 
-/// Those whose messages have been taken.
-void Messages::judge_ended() {
+/// Handles ended connections whose last messages have been taken.
+void Messages::handle_ended() {
   std::erase_if(ending_, [&](std::uint32_t rank) {
     Peer& peer = *peers_[rank];
     if (!peer.life.is_connected()) return true;
-    if (ring_holds_more(peer) && ++peer.last_looks < most_last_looks) return false;
-    judge(rank, peer);
+    if (ring_holds_more(peer) && ++peer.final_polls < most_final_polls) return false;
+    handle_end(rank, peer);
     return true;
   });
 }
 
-/// What had come from it has been taken: it is lost if it has not said goodbye.
-void Messages::judge(std::uint32_t rank, Peer& peer) {
+/// Its messages have been taken: the peer is lost if it has not sent its FIN.
+void Messages::handle_end(std::uint32_t rank, Peer& peer) {
   if (!peer.life.close()) return lose(rank, peer.end_cause);
   if (config_.left == nullptr) return drop_connection(peer);
   peer.life.await_return(rules());
-  begin_anew(rank);
+  reset_peer(rank);
   config_.left(config_.owner, rank);
 }
 
-void Messages::on_happenings() {
-  Event happening;
-  while (adapter_->next_happening(happening)) {
+void Messages::handle_events() {
+  Event event;
+  while (adapter_->next_event(event)) {
     moved_ = true;
-    const bool all = happening.kind == Event::Kind::all_failed;
-    const auto only =
-        happening.kind == Event::Kind::queue_failed ? rank_of(happening.queue) : std::nullopt;
+    const bool all = event.kind == Event::Kind::all_failed;
+    const auto only = event.kind == Event::Kind::queue_failed ? rank_of(event.queue) : std::nullopt;
     for (std::uint32_t rank = 0; rank < peers_.size() && (all || only); ++rank) {
       const Peer* const peer = peers_[rank].get();
       const bool meant = peer != nullptr && peer->queue != nullptr && !peer->life.has_left();
-      if (meant && (all || only == rank)) lose(rank, failed_error(rank, happening.text));
+      if (meant && (all || only == rank)) lose(rank, failed_error(rank, event.text));
     }
-    const bool down = happening.kind == Event::Kind::port_down;
-    if (config_.report == nullptr || (!down && happening.kind != Event::Kind::port_up)) {
+    const bool down = event.kind == Event::Kind::port_down;
+    if (config_.report == nullptr || (!down && event.kind != Event::Kind::port_up)) {
       continue;
     }
     const std::string line =

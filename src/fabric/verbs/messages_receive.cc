@@ -5,37 +5,37 @@
 
 #include "fabric/verbs/messages.h"
 
-/// What comes.
+/// Receiving, and completions.
 namespace fulmar::fabric::verbs {
 namespace {
 
 using wire::VerbsPacket;
 using wire::VerbsSignal;
 
-/// How often one look asks the adapter, so that other networks get their turn.
-constexpr unsigned reads_per_look = 4;
-/// Without a reason to, sockets and events are looked at with every so manieth look.
-constexpr std::uint32_t look_interval = 64;
-/// Buffers are posted together, or when there is nothing else to do: whoever waits for what has
-/// come should not wait for this, too.
-constexpr std::size_t posted_together = 16;
-/// Packets from rings in one look, so that all else gets its turn.
-constexpr std::uint32_t ringed_per_look = 64;
+/// Polls of the completion queue in one poll, so that other networks get their turn.
+constexpr unsigned cq_polls_per_poll = 4;
+/// Sockets and adapter events are polled every Nth poll, if there is no special reason.
+constexpr std::uint32_t event_poll_interval = 64;
+/// Buffers are reposted in batches, or when there is nothing else to do, so that this does not delay a
+/// packet that has arrived.
+constexpr std::size_t repost_batch = 16;
+/// Packets from rings in one poll, so that everything else gets its turn.
+constexpr std::uint32_t ring_packets_per_poll = 64;
 
-/// Why a packet is none of the peer's; null if it is. Takes note of what it says was taken.
+/// Why a packet is not valid; null if it is. Applies its acknowledgement.
 const char* fault_in(Peer& peer, const VerbsPacket& packet, std::size_t body_bytes,
-                     Way way) noexcept {
+                     Carrier carrier) noexcept {
   if (packet.cookie != peer.cookie_in) return "a wrong cookie: somebody else has sent it";
   if (packet.sequence != peer.in.next()) return "a wrong number: somebody else has sent one";
   if (const char* const fault = wire::fault_of(packet, body_bytes); fault != nullptr) return fault;
-  if (way == Way::ring && wire::is_verbs_signal(packet.kind)) return "a signal in a ring";
+  if (carrier == Carrier::ring && wire::is_verbs_signal(packet.kind)) return "a signal in a ring";
   const bool may_follow = packet.kind == static_cast<std::uint8_t>(VerbsSignal::seen) ||
                           packet.kind == static_cast<std::uint8_t>(VerbsSignal::credit);
   if (peer.life.has_left() && !may_follow) return "a packet behind its last";
   return peer.out.acknowledge_in_order(packet.taken) ? nullptr : "it has taken what was not sent";
 }
 
-/// The same for one without a header, behind which `end` lies. It is proven.
+/// The same for a packet without a header that is followed by `end`. Its cookie was checked.
 const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes) noexcept {
   const auto& last = peer.inbound_ring->last;
   if (!last || last->length != body_bytes) return "a body that is not like the last one";
@@ -47,7 +47,8 @@ const char* fault_in_bare(Peer& peer, std::uint64_t end, std::size_t body_bytes)
 }
 
 void give_to(const SinkRef& sink, const Arrival& arrival) {
-  if (arrival.kind == Arrival::Kind::word) return sink.put_here(arrival.peer, arrival.word);
+  if (arrival.kind == Arrival::Kind::word)
+    return sink.immediate_received(arrival.peer, arrival.word);
   if (arrival.kind == Arrival::Kind::in_place && sink.places()) {
     return sink.part(arrival.peer, arrival.envelope, arrival.body.first(arrival.prefix_bytes), 0,
                      arrival.body.subspan(arrival.prefix_bytes));
@@ -59,17 +60,17 @@ void give_to(const SinkRef& sink, const Arrival& arrival) {
 
 void Messages::begin() {
   was_refused_ = moved_ = false;
-  reads_left_ = reads_per_look;
-  rings_left_ = looked_at_.size();
-  unread_looks_ += 1 + std::exchange(ringed_, 0) / packets_per_look;
+  reads_left_ = cq_polls_per_poll;
+  rings_left_ = polled_rings_.size();
+  polls_since_cq_poll_ += 1 + std::exchange(ringed_, 0) / packets_per_poll;
   if (over_) return;
-  if (meetings_ != 0 || armed_ || ++looks_ % look_interval == 0) [[unlikely]] {
-    look_around();
-    hear_gates();
-    unread_looks_ = full_ring_looks;
+  if (pending_connections_ != 0 || armed_ || ++polls_ % event_poll_interval == 0) [[unlikely]] {
+    poll_events();
+    poll_gates();
+    polls_since_cq_poll_ = busy_polls_per_cq_poll;
   }
   if (leaving_ || !ending_.empty()) [[unlikely]]
-    unread_looks_ = full_ring_looks;
+    polls_since_cq_poll_ = busy_polls_per_cq_poll;
   if (!pending_control_.empty()) send_pending_control();
 }
 
@@ -89,37 +90,37 @@ bool Messages::next(Arrival& arrival) {
   }
 }
 
-/// The buffer that was handed out last is not needed any more.
+/// The buffer that was handed out last is free.
 void Messages::recycle() {
   const std::size_t buffer = *std::exchange(spent_, std::nullopt);
   unposted_.push_back({buffers_[buffer], receive_mark | buffer});
   if (many_unposted()) repost();
 }
 
-/// What has come and nobody waits for. Some adapters take the buffers that it used with the queue.
+/// Discards what has arrived. Some adapters keep the buffers of unread messages when the queue ends.
 void Messages::take_buffers() {
-  Arrival nobodys;
+  Arrival ignored;
   for (std::size_t most = traits_.completion_depth / completions_.size() + 1; most > 0; --most) {
     if (next_completion_ == completion_count_) read();
     if (completion_count_ == 0) return;
     while (next_completion_ != completion_count_) {
-      (void)take(nobodys);
+      (void)take(ignored);
       if (spent_) recycle();
     }
   }
 }
 
-/// Begins behind the ring that the last look has stopped at: one that is always full would keep it
-/// from the others.
+/// Begins behind the ring where the last poll stopped, so that a ring that is always full does not
+/// starve the others.
 bool Messages::next_in_rings(Arrival& arrival) {
-  while (rings_left_ != 0 && ringed_ < ringed_per_look) {
-    if (next_ring_ >= looked_at_.size()) next_ring_ = 0;
-    if (looked_at_.empty()) break;  // since the look has begun
-    const LookedAt at = looked_at_[next_ring_];
+  while (rings_left_ != 0 && ringed_ < ring_packets_per_poll) {
+    if (next_ring_ >= polled_rings_.size()) next_ring_ = 0;
+    if (polled_rings_.empty()) break;  // since the poll has begun
+    const PolledRing at = polled_rings_[next_ring_];
     const bool found = at.ring->is_full(at.peer->in.next());
     const bool taken = found && take_slot(at.rank, *at.peer, *at.ring, arrival);
-    // Most often nothing follows, and then nobody asks again.
-    if (!taken || ringed_ == ringed_per_look || !at.ring->is_full(at.peer->in.next())) {
+    // Usually nothing follows: go to the next ring.
+    if (!taken || ringed_ == ring_packets_per_poll || !at.ring->is_full(at.peer->in.next())) {
       ++next_ring_;
       --rings_left_;
     }
@@ -134,7 +135,7 @@ bool Messages::take_from_ring(std::uint32_t rank, Peer& peer, Arrival& arrival) 
   return ring_holds_more(peer) && take_slot(rank, peer, *peer.inbound_ring->ring, arrival);
 }
 
-/// False as well if not all of the packet has come.
+/// Also false if the packet is not complete.
 bool Messages::take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arrival& arrival) {
   if (!slot_copy_.take(ring, peer.in.next(), peer.cookie_in)) [[unlikely]] {
     ++counters_.half_packets;
@@ -149,7 +150,7 @@ bool Messages::take_slot(std::uint32_t rank, Peer& peer, const Ring& ring, Arriv
   }
   peer.inbound_ring->ring->used_at = shorts_clock_;
   if (wire::is_verbs_slot_bare(slot_copy_.end)) return accept_bare(rank, peer, bytes, arrival);
-  return accept(rank, Way::ring, bytes, arrival);
+  return accept(rank, Carrier::ring, bytes, arrival);
 }
 
 bool Messages::next_ended(EndedSend& ended) {
@@ -162,7 +163,7 @@ bool Messages::next_ended(EndedSend& ended) {
 void Messages::finish() {
   if (!unposted_.empty() && (!moved_ || many_unposted())) repost();
   if (!pending_control_.empty()) send_pending_control();
-  if (!ending_.empty() && drained_ && next_completion_ == completion_count_) judge_ended();
+  if (!ending_.empty() && drained_ && next_completion_ == completion_count_) handle_ended();
   moved_ = moved_ || !lost_.empty();
   if (!lost_.empty()) [[unlikely]]
     reap();
@@ -179,7 +180,7 @@ unsigned Messages::poll(SinkRef sink) {
 
 void Messages::read() {
   next_completion_ = 0;
-  unread_looks_ = 0;
+  polls_since_cq_poll_ = 0;
   completion_count_ = adapter_->read(completions_);
   drained_ = completion_count_ == 0;
   if (drained_ && orphaned_ != 0) [[unlikely]]
@@ -187,10 +188,10 @@ void Messages::read() {
 }
 
 bool Messages::many_unposted() const noexcept {
-  return unposted_.size() >= std::min(posted_together, buffers_.size() / 4);
+  return unposted_.size() >= std::min(repost_batch, buffers_.size() / 4);
 }
 
-/// Buffers that the adapter does not take now are tried again with the next look.
+/// Buffers that the adapter does not take now are tried again by the next poll.
 void Messages::repost() {
   const std::size_t taken = adapter_->receive(unposted_, receive_key_);
   unposted_.erase(unposted_.begin(), unposted_.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -210,15 +211,15 @@ bool Messages::take(Arrival& arrival) {
   const bool is_own = (completion.id & receive_mark) == 0;
   if (is_own && completion.kind != Completion::Kind::failed) {
     ++next_completion_;
-    end_order(completion);
+    finish_work(completion);
     return false;
   }
   const auto rank = rank_of(completion.queue);
-  // What the peer wrote before this lies in its ring.
-  if (rank && !looked_at_.empty() && take_from_ring(*rank, *peers_[*rank], arrival)) return true;
+  // What the peer wrote before this message is in its ring.
+  if (rank && !polled_rings_.empty() && take_from_ring(*rank, *peers_[*rank], arrival)) return true;
   ++next_completion_;
   if (is_own) {
-    end_order(completion);
+    finish_work(completion);
     return false;
   }
   const std::size_t buffer = completion.id & ~receive_mark;
@@ -233,28 +234,28 @@ bool Messages::take(Arrival& arrival) {
     ++counters_.strays;
     return false;
   }
-  if (completion.kind == Completion::Kind::told) {
+  if (completion.kind == Completion::Kind::immediate) {
     return accept_word(*rank, completion.word, arrival);
   }
-  return accept(*rank, Way::message, buffers_[buffer].first(completion.bytes), arrival);
+  return accept(*rank, Carrier::message, buffers_[buffer].first(completion.bytes), arrival);
 }
 
-void Messages::end_order(const Completion& completion) {
+void Messages::finish_work(const Completion& completion) {
   const auto rank = rank_of(completion.queue);
   if (!rank || *rank != static_cast<std::uint32_t>(completion.id >> 32)) return;
   Peer& peer = *peers_[*rank];
   const auto number = static_cast<std::uint32_t>(completion.id);
-  // Of an earlier queue, whose number the adapter has given again.
+  // Of an earlier queue pair whose number the adapter has reused.
   if (number - peer.completed > peer.under_way()) return;
   ++counters_.completions;
   complete(peer, number);
-  if (completion.kind == Completion::Kind::sent) return finish_orders(peer, number);
-  // One that has left may have gone before it acknowledged the last word.
-  if (peer.life.has_left() && peer.orders.empty()) return;
+  if (completion.kind == Completion::Kind::sent) return finish_rdma(peer, number);
+  // A peer that has left may be gone before its adapter acknowledged the FIN.
+  if (peer.life.has_left() && peer.pending_rdma.empty()) return;
   lose(*rank, failed_error(*rank, adapter_->text_of(completion.status)));
 }
 
-/// The adapter is done with the orders up to this number. Fetches and puts end elsewhere.
+/// The adapter is done with the work requests up to this number. RDMA ends in finish_rdma.
 void Messages::complete(Peer& peer, std::uint32_t number) {
   const std::uint32_t done = number - peer.completed;
   if (static_cast<std::int32_t>(done) <= 0) return;
@@ -267,11 +268,11 @@ void Messages::complete(Peer& peer, std::uint32_t number) {
 }
 
 /// A packet of a peer that is not lost.
-bool Messages::accept(std::uint32_t rank, Way way, std::span<const std::byte> bytes,
+bool Messages::accept(std::uint32_t rank, Carrier carrier, std::span<const std::byte> bytes,
                       Arrival& arrival) {
   Peer& peer = *peers_[rank];
   const auto packet = wire::decode_verbs_packet(bytes);
-  const char* const fault = packet ? fault_in(peer, *packet, bytes.size() - sizeof *packet, way)
+  const char* const fault = packet ? fault_in(peer, *packet, bytes.size() - sizeof *packet, carrier)
                                    : "fewer bytes than a header";
   if (fault != nullptr) [[unlikely]] {
     lose_for(rank, fault);
@@ -280,7 +281,7 @@ bool Messages::accept(std::uint32_t rank, Way way, std::span<const std::byte> by
   count_taken(rank, peer);
   if (peer.inbound_ring != nullptr) note_heard(peer, packet->heard);
   const auto body = bytes.subspan(sizeof *packet);
-  if (way == Way::ring) {
+  if (carrier == Carrier::ring) {
     ++counters_.ring_packets;
     peer.inbound_ring->last = wire::envelope_of(*packet);
     if (packet->prefix_bytes != 0) peer.inbound_ring->last.reset();
@@ -295,7 +296,7 @@ bool Messages::accept(std::uint32_t rank, Way way, std::span<const std::byte> by
   return true;
 }
 
-/// A packet in a ring whose envelope is that of the one before it. The peer is not lost.
+/// A packet in a ring with the envelope of the one before it. The peer is not lost.
 bool Messages::accept_bare(std::uint32_t rank, Peer& peer, std::span<const std::byte> body,
                            Arrival& arrival) {
   const char* const fault = fault_in_bare(peer, slot_copy_.end, body.size());
@@ -314,7 +315,7 @@ void Messages::lose_for(std::uint32_t rank, const char* fault) {
   lose(rank, lost_error(rank, std::string("what came is no packet of it (") + fault + ")"));
 }
 
-/// A put that tells of itself has used up a buffer, as a packet does. The peer is not lost.
+/// A write with immediate data has used up a buffer, as a packet does. The peer is not lost.
 bool Messages::accept_word(std::uint32_t rank, std::uint32_t told, Arrival& arrival) {
   Peer& peer = *peers_[rank];
   const auto word = static_cast<std::uint16_t>(told);
@@ -329,10 +330,10 @@ bool Messages::accept_word(std::uint32_t rank, std::uint32_t told, Arrival& arri
   return true;
 }
 
-/// A buffer was used up, which is told when a quarter of the window was not.
+/// A buffer was used up. Credits are due when a quarter of the window is uncredited.
 void Messages::count_taken(std::uint32_t rank, Peer& peer) {
   peer.in.advance();
-  if (peer.in.unacknowledged() < silent_packets) return;
+  if (peer.in.unacknowledged() < ack_interval) return;
   peer.due.credit = true;
   note_pending_control(rank, peer);
 }

@@ -5,7 +5,7 @@
 
 #include "fabric/verbs/messages.h"
 
-/// Reading and writing the memory of peers.
+/// RDMA and atomic operations on the memory of peers.
 namespace fulmar::fabric::verbs {
 namespace {
 
@@ -20,102 +20,102 @@ base::Result<MemoryRegion> Messages::open_memory(std::span<std::byte> memory, Ac
   }
   auto opened = adapter_->open_memory(memory, access);
   if (opened.failed()) return opened;
-  ++counters_.openings;
-  ++counters_.open_now;
-  counters_.open_bytes += memory.size();
+  ++counters_.registrations;
+  ++counters_.registered_now;
+  counters_.registered_bytes += memory.size();
   return opened;
 }
 
 void Messages::close_memory(const MemoryRegion& opened) {
   const std::size_t bytes = adapter_->close_memory(opened.handle);
   if (bytes == 0) return;
-  --counters_.open_now;
-  counters_.open_bytes -= bytes;
+  --counters_.registered_now;
+  counters_.registered_bytes -= bytes;
 }
 
-/// Half of everything is left to packets.
-bool Messages::has_room_for_order(const Peer& peer) const noexcept {
-  const std::uint32_t most = std::clamp(peer.room / 2, 1U, Orders::most);
-  return peer.orders.size() < most && peer.under_way() < peer.room && under_way_ < room_ &&
+/// Half of the room is left to packets.
+bool Messages::has_room_for_rdma(const Peer& peer) const noexcept {
+  const std::uint32_t most = std::clamp(peer.room / 2, 1U, PendingRdma::most);
+  return peer.pending_rdma.size() < most && peer.under_way() < peer.room && under_way_ < room_ &&
          remote_under_way_ < std::max<std::size_t>(room_ / 2, 1);
 }
 
-/// The peer if its queue takes an order now; else null, and what to answer. Orders for a peer that
-/// is lost end at once.
-Peer* Messages::peer_for_order(std::uint32_t rank, std::uint64_t token, Post& otherwise) {
+/// The peer if its queue has room for an operation now; else null, and `otherwise` is the answer.
+/// Operations for a lost peer end at once.
+Peer* Messages::peer_for_rdma(std::uint32_t rank, std::uint64_t token, Post& otherwise) {
   Peer* const peer = ready_peer(rank, wire::PacketKind::data, otherwise);
   if (peer == nullptr) {
     if (otherwise == Post::done) ended_.push_back({token, Sent::lost});
     return nullptr;
   }
   otherwise = Post::again;
-  return has_room_for_order(*peer) ? peer : nullptr;
+  return has_room_for_rdma(*peer) ? peer : nullptr;
 }
 
-Post Messages::fetch(std::uint32_t rank, std::span<std::byte> to, std::uint32_t lkey,
-                     const RemoteAddress& from, std::uint64_t token) {
+Post Messages::rdma_read(std::uint32_t rank, std::span<std::byte> to, std::uint32_t lkey,
+                         const RemoteAddress& from, std::uint64_t token) {
   Post otherwise = Post::done;
-  Peer* const peer = peer_for_order(rank, token, otherwise);
+  Peer* const peer = peer_for_rdma(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  const Taken taken = peer->queue->fetch(to, {lkey, from, next_id(rank, *peer)});
-  if (taken == Taken::yes) {
-    ++counters_.fetches;
-    counters_.fetched_bytes += to.size();
+  const PostResult taken = peer->queue->rdma_read(to, {lkey, from, next_id(rank, *peer)});
+  if (taken == PostResult::yes) {
+    ++counters_.rdma_reads;
+    counters_.rdma_read_bytes += to.size();
   }
-  return note_order(rank, *peer, token, taken);
+  return note_rdma(rank, *peer, token, taken);
 }
 
-Post Messages::put(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
-                   const RemoteAddress& to, std::uint64_t token) {
+Post Messages::rdma_write(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
+                          const RemoteAddress& to, std::uint64_t token) {
   Post otherwise = Post::done;
-  Peer* const peer = peer_for_order(rank, token, otherwise);
+  Peer* const peer = peer_for_rdma(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  PutOrder order{{lkey, to, next_id(rank, *peer)}};
-  order.is_inline = from.size() <= peer->inline_bytes;
-  const Taken taken = peer->queue->put(from, order);
-  if (taken == Taken::yes) {
-    ++counters_.puts;
-    counters_.put_bytes += from.size();
+  WriteWorkRequest work{{lkey, to, next_id(rank, *peer)}};
+  work.is_inline = from.size() <= peer->inline_bytes;
+  const PostResult taken = peer->queue->rdma_write(from, work);
+  if (taken == PostResult::yes) {
+    ++counters_.rdma_writes;
+    counters_.rdma_write_bytes += from.size();
   }
-  return note_order(rank, *peer, token, taken);
+  return note_rdma(rank, *peer, token, taken);
 }
 
-/// Like a packet without a header, a number and a buffer at the peer. For a peer that reads nothing
-/// any more it is dropped.
-Post Messages::put_quietly(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
-                           const RemoteAddress& to) {
+/// Like a packet, but without a header, a sequence number and a buffer at the peer. Dropped for a peer
+/// that reads nothing more.
+Post Messages::rdma_write_unsignaled(std::uint32_t rank, std::span<const std::byte> from,
+                                     std::uint32_t lkey, const RemoteAddress& to) {
   Peer& peer = peer_at(rank);
   if (leaving_ || peer.life.has_left() || peer.life.is_lost()) return Post::done;
   if (!peer.life.is_open()) {
-    if (!peer.life.is_meeting()) want(rank, peer);
+    if (!peer.life.is_pending()) request_connection(rank, peer);
     return peer.life.is_lost() ? Post::done : Post::again;
   }
   if (peer.under_way() >= peer.room || under_way_ >= room_) return Post::again;
-  const PutOrder order{{lkey, to, next_id(rank, peer)}};
-  return hand_over_quietly(rank, peer, from, order) == Taken::later ? Post::again : Post::done;
+  const WriteWorkRequest work{{lkey, to, next_id(rank, peer)}};
+  return post_unsignaled(rank, peer, from, work) == PostResult::later ? Post::again : Post::done;
 }
 
-Taken Messages::hand_over_quietly(std::uint32_t rank, Peer& peer, std::span<const std::byte> from,
-                                  PutOrder order) {
+PostResult Messages::post_unsignaled(std::uint32_t rank, Peer& peer,
+                                     std::span<const std::byte> from, WriteWorkRequest work) {
   SendBuffer* buffer = nullptr;
-  order.is_inline = from.size() <= peer.inline_bytes;
-  if (!order.is_inline && from.size() <= copied_put_bytes) {
+  work.is_inline = from.size() <= peer.inline_bytes;
+  if (!work.is_inline && from.size() <= copied_write_bytes) {
     buffer = pool_->take(from.size());
-    if (buffer == nullptr) return Taken::later;
+    if (buffer == nullptr) return PostResult::later;
     std::memcpy(buffer->memory.data(), from.data(), from.size());
     from = buffer->memory.first(from.size());
-    order.lkey = send_key_;
+    work.lkey = send_key_;
   }
-  order.is_told = is_to_be_told(peer, buffer);
-  const Taken taken = peer.queue->put(from, order);
-  if (taken == Taken::yes) {
-    ++counters_.quiet_puts;
-    note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+  work.is_signaled = wants_completion(peer, buffer);
+  const PostResult taken = peer.queue->rdma_write(from, work);
+  if (taken == PostResult::yes) {
+    ++counters_.unsignaled_writes;
+    note_posted(peer, work.is_signaled ? Signaled::yes : Signaled::no, buffer);
     return taken;
   }
   if (buffer != nullptr) pool_->give_back(*buffer);
-  if (taken == Taken::failed) lose(rank, lost_error(rank, peer.queue->last_error()));
-  was_refused_ = was_refused_ || taken == Taken::later;
+  if (taken == PostResult::failed) lose(rank, lost_error(rank, peer.queue->last_error()));
+  was_refused_ = was_refused_ || taken == PostResult::later;
   return taken;
 }
 
@@ -124,52 +124,53 @@ void Messages::give_up(std::uint32_t rank, const base::Error& why) {
   lose(rank, lost_error(rank, why.text()));
 }
 
-Post Messages::put_and_tell(std::uint32_t rank, std::span<const std::byte> from, std::uint32_t lkey,
-                            const RemoteAddress& to, std::uint16_t word, std::uint64_t token) {
+Post Messages::rdma_write_with_immediate(std::uint32_t rank, std::span<const std::byte> from,
+                                         std::uint32_t lkey, const RemoteAddress& to,
+                                         std::uint16_t word, std::uint64_t token) {
   Post otherwise = Post::done;
-  Peer* const peer = peer_for_order(rank, token, otherwise);
+  Peer* const peer = peer_for_rdma(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
   if (peer->out.in_flight() >= std::min(peer->window, window_in_place)) {
     return Post::again;
   }
-  PutOrder order{{lkey, to, next_id(rank, *peer)}};
-  order.word = wire::verbs_word(peer->cookie_out, peer->out.next(), word);
-  const Taken taken = peer->queue->put(from, order);
-  if (taken == Taken::yes) {
+  WriteWorkRequest work{{lkey, to, next_id(rank, *peer)}};
+  work.word = wire::verbs_word(peer->cookie_out, peer->out.next(), word);
+  const PostResult taken = peer->queue->rdma_write(from, work);
+  if (taken == PostResult::yes) {
     peer->out.advance();
-    ++counters_.puts;
-    counters_.put_bytes += from.size();
+    ++counters_.rdma_writes;
+    counters_.rdma_write_bytes += from.size();
   }
-  return note_order(rank, *peer, token, taken);
+  return note_rdma(rank, *peer, token, taken);
 }
 
-Post Messages::change(std::uint32_t rank, std::span<std::byte> was, ChangeOrder order,
+Post Messages::atomic(std::uint32_t rank, std::span<std::byte> was, AtomicWorkRequest work,
                       std::uint64_t token) {
-  if (!traits_.changes) {
+  if (!traits_.atomics) {
     ended_.push_back({token, Sent::lost});
     return Post::done;
   }
   Post otherwise = Post::done;
-  Peer* const peer = peer_for_order(rank, token, otherwise);
+  Peer* const peer = peer_for_rdma(rank, token, otherwise);
   if (peer == nullptr) return otherwise;
-  order.id = next_id(rank, *peer);
-  const Taken taken = peer->queue->change(was.first(sizeof(std::uint64_t)), order);
-  if (taken == Taken::yes) ++counters_.changes;
-  return note_order(rank, *peer, token, taken);
+  work.id = next_id(rank, *peer);
+  const PostResult taken = peer->queue->atomic(was.first(sizeof(std::uint64_t)), work);
+  if (taken == PostResult::yes) ++counters_.atomics;
+  return note_rdma(rank, *peer, token, taken);
 }
 
-Post Messages::note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, Taken taken) {
+Post Messages::note_rdma(std::uint32_t rank, Peer& peer, std::uint64_t token, PostResult taken) {
   switch (taken) {
-    case Taken::yes:
+    case PostResult::yes:
       count_posted(peer);
-      peer.untold = 0;
-      peer.orders.add(peer.posted, token);
+      peer.unsignaled = 0;
+      peer.pending_rdma.add(peer.posted, token);
       ++remote_under_way_;
       return Post::done;
-    case Taken::later:
+    case PostResult::later:
       was_refused_ = true;
       return Post::again;
-    case Taken::failed:
+    case PostResult::failed:
       break;
   }
   lose(rank, failed_error(rank, peer.queue->last_error()));
@@ -177,17 +178,17 @@ Post Messages::note_order(std::uint32_t rank, Peer& peer, std::uint64_t token, T
   return Post::done;
 }
 
-/// Those up to this number are done.
-void Messages::finish_orders(Peer& peer, std::uint32_t number) {
-  while (const auto token = peer.orders.take_until(number)) {
+/// Operations up to this number are done.
+void Messages::finish_rdma(Peer& peer, std::uint32_t number) {
+  while (const auto token = peer.pending_rdma.take_until(number)) {
     --remote_under_way_;
     ended_.push_back({*token, Sent::done});
   }
 }
 
-/// Requires that there is no queue any more.
-void Messages::abandon_orders(Peer& peer) {
-  while (const auto token = peer.orders.take()) {
+/// Requires that the queue pair is destroyed.
+void Messages::abandon_rdma(Peer& peer) {
+  while (const auto token = peer.pending_rdma.take()) {
     --remote_under_way_;
     ended_.push_back({*token, Sent::lost});
   }

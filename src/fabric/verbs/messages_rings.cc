@@ -9,7 +9,7 @@
 #include "base/copy.h"
 #include "fabric/verbs/messages.h"
 
-/// Rings that are lent, and those that were. See rings.h.
+/// Rings that this process lends and uses. See rings.h.
 namespace fulmar::fabric::verbs {
 namespace {
 
@@ -21,30 +21,30 @@ std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
 
 // Sending
 
-/// Writes what ends a slot.
-inline Taken Messages::write_slot(std::uint32_t rank, Peer& peer,
-                                  std::span<const std::byte> written) {
-  PutOrder order{{send_key_, peer.outbound_ring->slot_end(peer.out.next(), written.size()),
-                  next_id(rank, peer)}};
-  order.is_inline = written.size() <= peer.inline_bytes;
+/// Writes a packet so that it ends at the end of its slot.
+inline PostResult Messages::write_slot(std::uint32_t rank, Peer& peer,
+                                       std::span<const std::byte> written) {
+  WriteWorkRequest work{{send_key_, peer.outbound_ring->slot_end(peer.out.next(), written.size()),
+                         next_id(rank, peer)}};
+  work.is_inline = written.size() <= peer.inline_bytes;
   SendBuffer* buffer = nullptr;
-  if (!order.is_inline) [[unlikely]] {
+  if (!work.is_inline) [[unlikely]] {
     buffer = pool_->take(written.size());
-    if (buffer == nullptr) return Taken::later;
+    if (buffer == nullptr) return PostResult::later;
     std::memcpy(buffer->memory.data(), written.data(), written.size());
     written = buffer->memory.first(written.size());
   }
-  order.is_told = is_to_be_told(peer, buffer);
-  const Taken taken = peer.queue->put(written, order);
-  if (taken != Taken::yes) return refused(rank, peer, taken, buffer);
-  note_posted(peer, order.is_told ? Told::yes : Told::no, buffer);
+  work.is_signaled = wants_completion(peer, buffer);
+  const PostResult taken = peer.queue->rdma_write(written, work);
+  if (taken != PostResult::yes) return refused(rank, peer, taken, buffer);
+  note_posted(peer, work.is_signaled ? Signaled::yes : Signaled::no, buffer);
   return taken;
 }
 
-/// The straight way of short packets: what `transmit` does, without what rings do not need.
-Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
-                              std::span<const std::byte> body) {
-  if (!has_room_for_packet(peer)) return Taken::later;
+/// The fast path of short packets: `transmit` without what rings do not need.
+PostResult Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelope& envelope,
+                                   std::span<const std::byte> body) {
+  if (!has_room_for_packet(peer)) return PostResult::later;
   wire::VerbsPacket head = wire::verbs_packet(envelope, 0);
   head.cookie = peer.cookie_out;
   head.sequence = peer.out.next();
@@ -64,8 +64,8 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   base::copy_bytes(at + head_bytes, body.data(), body.size());
   std::memcpy(at + bytes, &end, sizeof end);
   const std::size_t written = sizeof mark + bytes + sizeof end;
-  const Taken taken = write_slot(rank, peer, std::span(slot).first(written));
-  if (taken != Taken::yes) return taken;
+  const PostResult taken = write_slot(rank, peer, std::span(slot).first(written));
+  if (taken != PostResult::yes) return taken;
   if (!is_bare) peer.outbound_ring->last = envelope;
   ++counters_.ring_sends;
   counters_.bare_sends += is_bare ? 1 : 0;
@@ -73,7 +73,7 @@ Taken Messages::write_to_ring(std::uint32_t rank, Peer& peer, const wire::Envelo
   return taken;
 }
 
-/// A peer lends a ring, again perhaps: it had been taken back with its gate closed.
+/// A peer lends a ring, perhaps again: it had been taken back with its gate closed.
 void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
   if (peer.fin.fin_sent()) return;
   if (peer.outbound_ring == nullptr) {
@@ -91,8 +91,8 @@ void Messages::on_lend(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
   note_pending_control(rank, peer);
 }
 
-/// Who has closed a gate waits for a word of it, also if there is nothing to send.
-void Messages::hear_gates() {
+/// A peer that has closed a gate waits for `heard`, also if there is nothing to send.
+void Messages::poll_gates() {
   for (const std::uint32_t rank : gated_) {
     Peer& peer = *peers_[rank];
     OutboundRing& outbound_ring = *peer.outbound_ring;
@@ -104,8 +104,8 @@ void Messages::hear_gates() {
 
 // Lending
 
-/// A message came that would have fitted into a ring if it has few enough bytes. The clock by which
-/// rings are old counts such messages, from whomever.
+/// Counts a message that is short enough for a ring. The age of rings is measured in such messages of
+/// all peers.
 void Messages::count_short(std::uint32_t rank, Peer& peer, std::size_t bytes) {
   if (bytes > sizeof(wire::VerbsPacket) + most_ringed_body) return;
   ++shorts_clock_;
@@ -133,8 +133,8 @@ void Messages::lend(std::uint32_t rank, Peer& peer) {
   note_pending_control(rank, peer);
 }
 
-/// One that nobody has, or one that was not used since `time` and is written to no more. Null: not
-/// now; an idle one that may be written to is free once its borrower has heard, which may be never.
+/// A free ring, or one that was not used since `time` and can no longer be written to. Null: not now; an
+/// idle ring becomes free once its borrower has seen the gate closed, which may be never.
 Ring* Messages::free_ring(std::uint64_t time) {
   if (Ring* const ring = rings_.take(*adapter_); ring != nullptr) return ring;
   const auto idle_in = [&](State state) {
@@ -149,7 +149,7 @@ Ring* Messages::free_ring(std::uint64_t time) {
   if (const Ring* const idle = idle_in(State::open); idle != nullptr) {
     Peer& borrower = *peers_[idle->borrower];
     if (turn_gate(idle->borrower, borrower, Gate::closed)) {
-      // A word wakes nobody, and who sleeps answers nothing: a message goes behind it.
+      // The write does not wake a borrower that sleeps, so a message follows it.
       borrower.due.heard = true;
       note_pending_control(idle->borrower, borrower);
     }
@@ -157,16 +157,16 @@ Ring* Messages::free_ring(std::uint64_t time) {
   return nullptr;
 }
 
-/// Requires that the peer writes into it no more.
+/// Requires that the peer no longer writes into it.
 void Messages::take_back(Peer& peer) noexcept {
   if (peer.inbound_ring == nullptr) return;
-  look_away(*peer.inbound_ring->ring);
+  stop_polling(*peer.inbound_ring->ring);
   rings_.give_back(*peer.inbound_ring->ring);
   peer.inbound_ring.reset();
   peer.due.lend = false;
 }
 
-/// Requires that the queue is destroyed.
+/// Requires that the queue pair is destroyed.
 void Messages::forget_rings(Peer& peer) noexcept {
   take_back(peer);
   if (peer.outbound_ring == nullptr) return;
@@ -176,7 +176,7 @@ void Messages::forget_rings(Peer& peer) noexcept {
   std::erase_if(gated_, [&](std::uint32_t rank) { return peers_[rank].get() == &peer; });
 }
 
-/// The peer has answered.
+/// The peer has answered `lend`.
 void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& place) {
   if (peer.inbound_ring == nullptr || peer.inbound_ring->state != State::lending || peer.due.lend) {
     return lose(rank, lost_error(rank, "it tells of a gate, and no ring was lent to it"));
@@ -190,7 +190,7 @@ void Messages::on_gate(std::uint32_t rank, Peer& peer, const wire::VerbsPlace& p
   if (!leaving_) turn_gate(rank, peer, Gate::open);
 }
 
-/// False: there is no room for the order now, and all is as before.
+/// False: there is no room for the write now, and nothing has changed.
 bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
   if (!peer.life.is_connected() || peer.under_way() >= peer.room || under_way_ >= room_) {
     return false;
@@ -199,15 +199,15 @@ bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
   const auto turn = static_cast<std::uint16_t>(inbound_ring.turn + 1);
   const std::uint64_t word = wire::verbs_gate(peer.cookie_out, turn);
   const auto bytes = std::as_bytes(std::span(&word, 1));
-  const PutOrder order{{send_key_, inbound_ring.gate, next_id(rank, peer)}};
-  if (hand_over_quietly(rank, peer, bytes, order) != Taken::yes) return false;
+  const WriteWorkRequest work{{send_key_, inbound_ring.gate, next_id(rank, peer)}};
+  if (post_unsignaled(rank, peer, bytes, work) != PostResult::yes) return false;
   inbound_ring.turn = turn;
   ++counters_.gates_turned;
   if (to == Gate::open) {
     inbound_ring.state = State::open;
     inbound_ring.ring->used_at = shorts_clock_;
-    asks_rarely_ = true;
-    looked_at_.push_back({rank, &peer, inbound_ring.ring});
+    polls_cq_rarely_ = true;
+    polled_rings_.push_back({rank, &peer, inbound_ring.ring});
   } else {
     inbound_ring.state = State::closing;
     closed_ns_ = now();
@@ -215,39 +215,39 @@ bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
   return true;
 }
 
-/// What the peer has sent so far was taken, so nothing is behind a gate that it has seen closed.
+/// Everything sent so far was taken, so a gate that the peer has seen closed stays without packets.
 void Messages::note_heard(Peer& peer, std::uint8_t heard) noexcept {
   InboundRing& inbound_ring = *peer.inbound_ring;
   if (inbound_ring.state != State::closing || heard != static_cast<std::uint8_t>(inbound_ring.turn))
     return;
   inbound_ring.state = State::closed;
-  look_away(*inbound_ring.ring);
+  stop_polling(*inbound_ring.ring);
 }
 
-void Messages::look_away(const Ring& ring) noexcept {
-  std::erase_if(looked_at_, [&](const LookedAt& at) { return at.ring == &ring; });
+void Messages::stop_polling(const Ring& ring) noexcept {
+  std::erase_if(polled_rings_, [&](const PolledRing& at) { return at.ring == &ring; });
 }
 
 void Messages::close_gates() {
-  for (const LookedAt& at : looked_at_) {
+  for (const PolledRing& at : polled_rings_) {
     if (at.peer->inbound_ring->state == State::open) turn_gate(at.rank, *at.peer, Gate::closed);
   }
 }
 
 /// While peers may still write into rings, sleeps are short.
-void Messages::doze() {
-  if (looked_at_.empty()) return;
-  const bool any_open = std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
-    return at.peer->inbound_ring->state == State::open;
-  });
+void Messages::limit_sleep() {
+  if (polled_rings_.empty()) return;
+  const bool any_open =
+      std::any_of(polled_rings_.begin(), polled_rings_.end(),
+                  [](const PolledRing& at) { return at.peer->inbound_ring->state == State::open; });
   const std::int64_t at = now();
-  const std::int64_t since = any_open ? first_doze_ns : at - closed_ns_;
-  wake_by(at + std::clamp(since, first_doze_ns, longest_doze_ns));
+  const std::int64_t since = any_open ? min_poll_sleep_ns : at - closed_ns_;
+  wake_by(at + std::clamp(since, min_poll_sleep_ns, max_poll_sleep_ns));
 }
 
-/// What has not come as a whole is no news: it is found after a short sleep.
+/// A partial packet does not count: it is found after a short sleep.
 bool Messages::rings_have_news() const noexcept {
-  return std::any_of(looked_at_.begin(), looked_at_.end(), [](const LookedAt& at) {
+  return std::any_of(polled_rings_.begin(), polled_rings_.end(), [](const PolledRing& at) {
     SlotCopy copy;
     return copy.copy(*at.ring, at.peer->in.next(), at.peer->cookie_in);
   });

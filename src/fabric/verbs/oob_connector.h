@@ -11,9 +11,9 @@
 
 namespace fulmar::fabric::verbs {
 
-/// Makes connections between processes, each proven by both sides to belong to the job. Over them
-/// queues are connected, and their end tells that a process has gone. The real one is the connector
-/// of tcp (fabric/verbs_over_tcp.h); no provider sees another, so it comes from outside.
+/// Makes TCP connections between processes, mutually authenticated with the key of the job. Queue pairs
+/// are connected over them, and their end shows that a process has gone. The product uses the connector
+/// of tcp (fabric/verbs_over_tcp.h); providers do not include each other, so it is passed in.
 ///
 /// A pair of processes gets exactly one connection, although both may ask at once.
 ///
@@ -31,16 +31,16 @@ class OobConnector {
   OobConnector& operator=(const OobConnector&) = delete;
   virtual ~OobConnector() = default;
 
-  /// What the others need to meet this process; at most wire::max_verbs_meeting_bytes.
+  /// What peers need to connect to this process; at most wire::max_verbs_connector_bytes.
   [[nodiscard]] virtual std::vector<std::byte> address() const = 0;
-  /// Ends with one event, also if it is the peer who comes. Failure is final; its error is
-  /// proc_aborted where nothing answers any more, so that the process has ended.
+  /// Ends with one event, also if the peer connects first. Failure is final; its error is proc_aborted
+  /// if connections are refused, so that the process has ended.
   virtual void connect(std::uint32_t peer, std::span<const std::byte> address) = 0;
-  /// The connection to that peer has ended in good order, or was dropped, or could not be made: there
-  /// may be another, which either side asks for.
+  /// The connection to that peer has ended, was dropped, or could not be made: another one may be
+  /// requested by either side.
   virtual void forget(std::uint32_t peer) noexcept = 0;
   virtual void forget_all() noexcept = 0;
-  /// Does what can be done now; appends what came of it, also connections that others began.
+  /// Does what can be done now; appends events, also for connections that peers have begun.
   virtual void step(std::vector<Event>& events) = 0;
   /// Readable when step() would do something; -1: there is none.
   [[nodiscard]] virtual int descriptor() const noexcept = 0;

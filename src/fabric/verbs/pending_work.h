@@ -10,7 +10,7 @@ namespace fulmar::fabric::verbs {
 
 /// The fetches and puts of one queue that are on the way, in the order in which they were posted
 /// and will end. Needs no memory before the first.
-class Orders {
+class PendingRdma {
  public:
   /// More than any adapter works at at a time.
   static constexpr std::uint32_t most = 32;

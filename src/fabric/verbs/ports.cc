@@ -28,20 +28,19 @@ bool is_link_local(const Gid& gid) {
   return byte_of(gid, 0) == 0xfe && (byte_of(gid, 1) & 0xc0) == 0x80;
 }
 
-/// How much an address of an Ethernet port is to be liked; 0: not at all. Routers pass version 2
-/// only; link-local addresses mean something on one link, and with several links nobody knows on
-/// which.
-unsigned liking(const GidFacts& gid) {
+/// The preference for an address of an Ethernet port; 0: unusable. Routers pass version 2 only;
+/// link-local addresses are valid on one link, and with several links it is unknown on which.
+unsigned liking(const GidInfo& gid) {
   if (is_zero(gid.gid)) return 0;
-  if (gid.kind == GidFacts::Kind::infiniband) return 0;
-  if (gid.kind == GidFacts::Kind::roce_v1) return 1;
+  if (gid.kind == GidInfo::Kind::infiniband) return 0;
+  if (gid.kind == GidInfo::Kind::roce_v1) return 1;
   if (is_v4(gid.gid)) return is_link_local(gid.gid) ? 3 : 5;
   return is_link_local(gid.gid) ? 2 : 4;
 }
 
-std::optional<GidFacts> best_gid(const PortFacts& port) {
-  const GidFacts* best = nullptr;
-  for (const GidFacts& gid : port.gids) {
+std::optional<GidInfo> best_gid(const PortInfo& port) {
+  const GidInfo* best = nullptr;
+  for (const GidInfo& gid : port.gids) {
     if (port.link == wire::VerbsLink::infiniband) {
       if (!is_zero(gid.gid)) return gid;
     } else if (liking(gid) > (best == nullptr ? 0 : liking(*best))) {
@@ -51,8 +50,8 @@ std::optional<GidFacts> best_gid(const PortFacts& port) {
   return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
-/// Why a port will not do; empty if it does.
-std::string lacking(const PortFacts& port) {
+/// Why a port is unsuitable; empty if it is suitable.
+std::string lacking(const PortInfo& port) {
   if (!port.transport.empty()) return port.transport + ", which this version cannot connect";
   if (!port.up) return port.state.empty() ? "down" : port.state;
   const bool has_gid = best_gid(port).has_value();
@@ -63,7 +62,7 @@ std::string lacking(const PortFacts& port) {
   return {};
 }
 
-std::string name_of(const PortFacts& port) { return port.device + ":" + std::to_string(port.port); }
+std::string name_of(const PortInfo& port) { return port.device + ":" + std::to_string(port.port); }
 
 struct Wish {
   std::string device;
@@ -89,16 +88,16 @@ base::Result<Wish> parse(const std::string& text) {
 
 }  // namespace
 
-std::string text_of(std::span<const PortFacts> ports) {
+std::string text_of(std::span<const PortInfo> ports) {
   std::string text;
-  for (const PortFacts& port : ports) {
+  for (const PortInfo& port : ports) {
     const std::string why = lacking(port);
     text += (text.empty() ? "" : ", ") + name_of(port) + " (" + (why.empty() ? "up" : why) + ")";
   }
   return text.empty() ? "none" : text;
 }
 
-base::Result<PortChoice> choose_port(std::span<const PortFacts> ports, const std::string& wish) {
+base::Result<PortChoice> choose_port(std::span<const PortInfo> ports, const std::string& wish) {
   const auto wanted = parse(wish);
   if (wanted.failed()) return wanted.error();
   std::optional<std::size_t> best;

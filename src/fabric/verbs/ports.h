@@ -20,38 +20,38 @@ namespace fulmar::fabric::verbs {
 
 using Gid = std::array<std::byte, 16>;
 
-/// An address of a port; which kind decides what its packets look like on the wire.
-struct GidFacts {
+/// An entry of the GID table of a port; its kind selects the packet format on the wire.
+struct GidInfo {
   enum class Kind : std::uint8_t { infiniband, roce_v1, roce_v2 };
   unsigned index = 0;  ///< in the port's table
   Gid gid{};
   Kind kind = Kind::infiniband;
 };
 
-struct PortFacts {
+struct PortInfo {
   std::string device;
   unsigned port = 1;  ///< from 1 on
-  std::string state;  ///< in words, of one that is not up
+  std::string state;  ///< in words, if the port is not up
   bool up = false;
-  std::string transport;  ///< empty: that of InfiniBand and RoCE; others are not connected so
+  std::string transport;  ///< empty: InfiniBand or RoCE; others are not supported
   wire::VerbsLink link = wire::VerbsLink::ethernet;
   std::uint16_t lid = 0;
   std::uint64_t megabits = 0;  ///< a second
-  std::vector<GidFacts> gids;
+  std::vector<GidInfo> gids;
 };
 
 struct PortChoice {
-  std::size_t port = 0;         ///< index in the table
-  std::optional<GidFacts> gid;  ///< none: InfiniBand within a subnet
+  std::size_t port = 0;        ///< index in the table
+  std::optional<GidInfo> gid;  ///< none: InfiniBand within a subnet
 };
 
-/// `wish`: FULMAR_VERBS_DEVICE, the name of a device, perhaps ":" and the number of a port behind
-/// it; empty: any. Fails (other) with a text that says what there is and why it will not do; (arg)
-/// for a wish that cannot be read or names what is not there.
-[[nodiscard]] base::Result<PortChoice> choose_port(std::span<const PortFacts> ports,
+/// `wish`: FULMAR_VERBS_DEVICE, the name of a device, optionally with ":" and the number of a port;
+/// empty: any. Fails (other) with a text that lists the ports and why each is unsuitable; (arg) for a
+/// value that cannot be parsed or names an unknown device or port.
+[[nodiscard]] base::Result<PortChoice> choose_port(std::span<const PortInfo> ports,
                                                    const std::string& wish);
 
 /// "mlx5_0:1 (up), mlx5_1:1 (down)"; "none" where there is nothing.
-[[nodiscard]] std::string text_of(std::span<const PortFacts> ports);
+[[nodiscard]] std::string text_of(std::span<const PortInfo> ports);
 
 }  // namespace fulmar::fabric::verbs

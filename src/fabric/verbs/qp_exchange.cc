@@ -8,14 +8,14 @@ namespace fulmar::fabric::verbs {
 
 QpExchange::QpExchange(const wire::VerbsConnectionInfo& own, const wire::ProcessName& peer) noexcept
     : own_(own), peer_(peer) {
-  const auto card = wire::encode_verbs_card(own);
-  std::copy(card.begin(), card.end(), out_.begin());
-  out_end_ = card.size();
+  const auto info = wire::encode_verbs_card(own);
+  std::copy(info.begin(), info.end(), out_.begin());
+  out_end_ = info.size();
 }
 
 std::span<std::byte> QpExchange::room() noexcept {
   if (state_ != State::waiting) return {};
-  const std::size_t bytes = has_card_ ? wire::verbs_ready_bytes : wire::verbs_card_bytes;
+  const std::size_t bytes = has_info_ ? wire::verbs_ready_bytes : wire::verbs_info_bytes;
   return std::span(in_).first(bytes).subspan(filled_);
 }
 
@@ -25,19 +25,19 @@ void QpExchange::received(std::size_t count) noexcept {
   if (missing == 0 || count < missing) return;
   const auto bytes = std::span<const std::byte>(in_).first(filled_);
   filled_ = 0;
-  if (has_card_) {
-    state_ = wire::is_verbs_ready(bytes) ? State::done : State::nonsense;
+  if (has_info_) {
+    state_ = wire::is_verbs_ready(bytes) ? State::done : State::invalid;
     return;
   }
-  const auto card = wire::decode_verbs_card(bytes);
-  const bool good = card && card->from == peer_ && card->link == own_.link;
-  if (good) theirs_ = *card;
-  has_card_ = good;
-  state_ = good ? State::met : State::nonsense;
+  const auto info = wire::decode_verbs_card(bytes);
+  const bool good = info && info->from == peer_ && info->link == own_.link;
+  if (good) theirs_ = *info;
+  has_info_ = good;
+  state_ = good ? State::received : State::invalid;
 }
 
 void QpExchange::connected() noexcept {
-  if (state_ != State::met) return;
+  if (state_ != State::received) return;
   state_ = State::waiting;
   const auto word = wire::verbs_ready();
   std::copy(word.begin(), word.end(), out_.begin() + static_cast<std::ptrdiff_t>(out_end_));

@@ -10,21 +10,21 @@
 
 #include "fabric/verbs/adapter.h"
 
-/// Two queues of completions, of messages that came and of own orders that have ended, read as if
-/// they were one.
+/// Two completion queues, one for received messages and one for this process's own work requests, read
+/// as if they were one.
 ///
-/// **Turns.** A queue that has more than each read takes would keep the other one waiting for ever.
-/// So they take turns at being read first.
+/// **Turns.** A queue that has more than each read takes would starve the other one. So they take turns
+/// at being read first.
 ///
-/// **Failures.** An order that failed ends the connection, and what the peer had sent by then is to
-/// be taken before: its last messages, its goodbye. In one queue these lie ahead of the failure; of
-/// two nothing says which was first. So a failure is kept back until no message is left, or as many
-/// were read as can have been there: all buffers. Meanwhile the second queue is not read.
+/// **Failures.** A failed work request ends the connection, and what the peer had sent by then has to be
+/// taken first: its last messages, its FIN. In one queue these come ahead of the failure; of two queues
+/// the order is unknown. So a failure is held back until no message is left, or as many were read as can
+/// have been there: all buffers. Meanwhile the second queue is not read.
 namespace fulmar::fabric::verbs {
 
 class TwoQueues {
  public:
-  /// `buffers`: for messages; so many can have come and not be read.
+  /// `buffers`: receive buffers, which limit the unread messages.
   explicit TwoQueues(std::size_t buffers) noexcept : buffers_(buffers) {}
 
   /// As Adapter::read: 0 only if both are empty and nothing is kept back. `came` and `ended` read
@@ -44,7 +44,7 @@ class TwoQueues {
   }
 
  private:
-  /// Leaves out what failed, and keeps it.
+  /// Removes failures, and holds them back.
   template <class Ended>
   std::size_t read_ended(std::span<Completion> to, Ended& ended) {
     std::size_t count = 0;
@@ -58,7 +58,7 @@ class TwoQueues {
     }
     return count;
   }
-  /// What failed, and ahead of it what had come by then.
+  /// Messages, and behind them the failures that were held back.
   template <class Came>
   std::size_t read_failed(std::span<Completion> to, Came& came) {
     std::size_t count = 0;
@@ -76,8 +76,8 @@ class TwoQueues {
 
   std::size_t buffers_;
   bool is_ended_first_ = false;
-  std::vector<Completion> failed_;  ///< not told of yet
-  std::size_t ahead_ = 0;           ///< so many messages may still have come before them
+  std::vector<Completion> failed_;  ///< held back
+  std::size_t ahead_ = 0;           ///< messages that may still come before them
 };
 
 }  // namespace fulmar::fabric::verbs

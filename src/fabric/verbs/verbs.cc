@@ -10,7 +10,7 @@
 
 namespace fulmar::fabric {
 
-static_assert(PutsForPolling<Verbs> && TellsOfPuts<Verbs>);
+static_assert(WritesUnsignaled<Verbs> && WritesWithImmediate<Verbs>);
 
 base::Result<std::unique_ptr<Verbs>> Verbs::open(
     const verbs::Config& config, const std::string& device,
@@ -71,44 +71,46 @@ void Verbs::close_memory(const MemoryRegion& opened) { messages_->close_memory(o
 
 Post Verbs::rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
                       const RemoteAddress& from, std::uint64_t token) {
-  return messages_->fetch(peer, to, lkey, from, token);
+  return messages_->rdma_read(peer, to, lkey, from, token);
 }
 
 Post Verbs::rdma_write(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
                        const RemoteAddress& to, std::uint64_t token) {
-  return messages_->put(peer, from, lkey, to, token);
+  return messages_->rdma_write(peer, from, lkey, to, token);
 }
 
-bool Verbs::puts_in_order() const noexcept { return messages_->traits().puts_in_order; }
+bool Verbs::writes_in_order() const noexcept { return messages_->traits().writes_in_order; }
 
-Post Verbs::put_quietly(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-                        const RemoteAddress& to) {
-  return messages_->put_quietly(peer, from, lkey, to);
+Post Verbs::rdma_write_unsignaled(std::uint32_t peer, std::span<const std::byte> from,
+                                  std::uint32_t lkey, const RemoteAddress& to) {
+  return messages_->rdma_write_unsignaled(peer, from, lkey, to);
 }
 
 void Verbs::give_up(std::uint32_t peer, const base::Error& why) { messages_->give_up(peer, why); }
 
-Post Verbs::put_and_tell(std::uint32_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-                         const RemoteAddress& to, std::uint16_t word, std::uint64_t token) {
-  return messages_->put_and_tell(peer, from, lkey, to, word, token);
+Post Verbs::rdma_write_with_immediate(std::uint32_t peer, std::span<const std::byte> from,
+                                      std::uint32_t lkey, const RemoteAddress& to,
+                                      std::uint16_t word, std::uint64_t token) {
+  return messages_->rdma_write_with_immediate(peer, from, lkey, to, word, token);
 }
 
 Network::Changes Verbs::changes_memory() const noexcept {
-  return messages_->traits().changes ? Changes::by_adapter : Changes::none;
+  return messages_->traits().atomics ? Changes::by_adapter : Changes::none;
 }
 
 Post Verbs::fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                       const RemoteAddress& place, std::uint64_t value, std::uint64_t token) {
-  verbs::ChangeOrder order{{lkey, place, 0}};
-  order.value = value;
-  return messages_->change(peer, was, order, token);
+  verbs::AtomicWorkRequest work{{lkey, place, 0}};
+  work.value = value;
+  return messages_->atomic(peer, was, work, token);
 }
 
 Post Verbs::compare_swap(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                          const RemoteAddress& place, std::uint64_t expected, std::uint64_t value,
                          std::uint64_t token) {
-  verbs::ChangeOrder order{{lkey, place, 0}, verbs::ChangeOrder::Kind::swap, value, expected};
-  return messages_->change(peer, was, order, token);
+  verbs::AtomicWorkRequest work{
+      {lkey, place, 0}, verbs::AtomicWorkRequest::Kind::swap, value, expected};
+  return messages_->atomic(peer, was, work, token);
 }
 
 unsigned Verbs::poll(SinkRef sink) { return messages_->poll(sink); }
@@ -119,9 +121,9 @@ bool Verbs::arm() { return messages_->arm(); }
 
 std::int64_t Verbs::next_deadline_ns() const noexcept { return messages_->next_deadline_ns(); }
 
-int Verbs::ends_descriptor() const noexcept { return messages_->ends_descriptor(); }
-void Verbs::tell_ends(EndsTold how) { messages_->tell_ends(how); }
-bool Verbs::arm_ends() { return messages_->arm_ends(); }
+int Verbs::completion_descriptor() const noexcept { return messages_->completion_descriptor(); }
+void Verbs::set_completion_wakeup(CompletionWakeup how) { messages_->set_completion_wakeup(how); }
+bool Verbs::arm_completions() { return messages_->arm_completions(); }
 
 void Verbs::drop(std::uint32_t peer) { messages_->drop(peer); }
 bool Verbs::readmit(std::uint32_t peer) { return messages_->readmit(peer); }

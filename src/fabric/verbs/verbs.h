@@ -25,8 +25,8 @@ class Messages;
 /// The provider for InfiniBand and RoCE: packets are messages between queues of adapters that are
 /// connected when they are needed (fabric/verbs/messages.h says how).
 ///
-/// Bodies are copied through memory that the adapter knows, also those that are posted in place.
-/// What is to be moved without a copy is opened and then fetched or put.
+/// Bodies are copied through registered memory, also those that are posted in place. Transfers without a copy
+/// use RDMA on memory that is registered for them.
 ///
 /// Thread rule: all members under the lock of the engine; a sink may call all but `poll`.
 class Verbs final : public Network {
@@ -36,7 +36,7 @@ class Verbs final : public Network {
   static constexpr std::size_t max_pieces = 64;
   static constexpr std::size_t max_in_place_bytes = wire::verbs_max_body_bytes;
   static constexpr std::size_t max_remote_bytes = verbs::max_remote_bytes;
-  static constexpr std::size_t copied_put_bytes = verbs::copied_put_bytes;
+  static constexpr std::size_t copied_write_bytes = verbs::copied_write_bytes;
 
   /// `device`: FULMAR_VERBS_DEVICE, see verbs::choose_port; empty: any. Fails (arg, other, no_mem)
   /// with a text that says what is missing and what there is.
@@ -59,7 +59,7 @@ class Verbs final : public Network {
   [[nodiscard]] std::uint32_t size() const noexcept;
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override;
   [[nodiscard]] bool gone(std::uint32_t peer) const noexcept override;
-  /// It has said its last word and takes none any more; its connection has not ended.
+  /// The peer has sent its FIN and takes nothing more; its connection has not ended.
   [[nodiscard]] bool closing(std::uint32_t peer) const noexcept override;
 
   /// `again` until there is a connection, which the first post asks for. A packet for a peer that
@@ -77,26 +77,26 @@ class Verbs final : public Network {
   [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
                                                        Access access) override;
   void close_memory(const MemoryRegion& opened) override;
-  /// Orders for a peer that is known to be dead, or after `leave`, end by `sent(token, lost)`.
+  /// Operations for a lost peer, or after `leave`, end by `sent(token, lost)`.
   [[nodiscard]] Post rdma_read(std::uint32_t peer, std::span<std::byte> to, std::uint32_t lkey,
                                const RemoteAddress& from, std::uint64_t token) override;
   [[nodiscard]] Post rdma_write(std::uint32_t peer, std::span<const std::byte> from,
                                 std::uint32_t lkey, const RemoteAddress& to,
                                 std::uint64_t token) override;
 
-  /// Ends the connection to the peer for good; `lost` is told by the next poll. Not from within
+  /// Ends the connection to the peer for good; `lost` is reported by the next poll. Not from within
   /// `poll`.
   void drop(std::uint32_t peer) override;
   [[nodiscard]] bool readmit(std::uint32_t peer) override;
 
-  /// See PutsForPolling and TellsOfPuts.
-  [[nodiscard]] bool puts_in_order() const noexcept;
-  [[nodiscard]] Post put_quietly(std::uint32_t peer, std::span<const std::byte> from,
-                                 std::uint32_t lkey, const RemoteAddress& to);
+  /// See WritesUnsignaled and WritesWithImmediate.
+  [[nodiscard]] bool writes_in_order() const noexcept;
+  [[nodiscard]] Post rdma_write_unsignaled(std::uint32_t peer, std::span<const std::byte> from,
+                                           std::uint32_t lkey, const RemoteAddress& to);
   void give_up(std::uint32_t peer, const base::Error& why);
-  [[nodiscard]] Post put_and_tell(std::uint32_t peer, std::span<const std::byte> from,
-                                  std::uint32_t lkey, const RemoteAddress& to, std::uint16_t word,
-                                  std::uint64_t token);
+  [[nodiscard]] Post rdma_write_with_immediate(std::uint32_t peer, std::span<const std::byte> from,
+                                               std::uint32_t lkey, const RemoteAddress& to,
+                                               std::uint16_t word, std::uint64_t token);
   [[nodiscard]] Changes changes_memory() const noexcept override;
   [[nodiscard]] Post fetch_add(std::uint32_t peer, std::span<std::byte> was, std::uint32_t lkey,
                                const RemoteAddress& place, std::uint64_t value,
@@ -110,19 +110,19 @@ class Verbs final : public Network {
   [[nodiscard]] int descriptor() const noexcept override;
   [[nodiscard]] bool arm() override;
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override;
-  /// With Config::completion_queues two, where messages that came have one.
-  [[nodiscard]] int ends_descriptor() const noexcept override;
-  void tell_ends(EndsTold how) override;
-  [[nodiscard]] bool arm_ends() override;
+  /// With Config::completion_queues two, where received messages have one.
+  [[nodiscard]] int completion_descriptor() const noexcept override;
+  void set_completion_wakeup(CompletionWakeup how) override;
+  [[nodiscard]] bool arm_completions() override;
 
-  /// The orderly end: `leave`, then poll until `parted`, then `end`: from then on `poll` does
-  /// nothing but tell of what had not ended. See verbs::Messages.
+  /// The orderly end: `leave`, then poll until `quiesced`, then `end`: from then on `poll` only reports
+  /// operations that had not ended. See verbs::Messages.
   void leave(Leaving how) override;
   [[nodiscard]] bool quiesced() const noexcept override;
   void end() noexcept override;
-  /// After `end`, by a process that never resumes: peers that ask for a connection learn so.
+  /// After `end`, if this process never resumes: connection requests are refused.
   void close() noexcept override;
-  /// Those that were sent to or have come, since the last `resume`.
+  /// Peers with traffic since the last `resume`.
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const override;
   /// After `end`, if not closed: as if just opened, at the same address. Memory stays open.
   [[nodiscard]] base::Error resume() override;

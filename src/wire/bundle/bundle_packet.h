@@ -22,16 +22,16 @@ static_assert(std::endian::native == std::endian::little, "packets are little-en
 enum class BundleWhat : std::uint8_t {
   packet = 1,  ///< the body of a packet in order
   piece = 2,   ///< the prefix of a packet posted in place
-  news = 3,    ///< BundleNews; not in order, may get lost
-  down = 4,    ///< BundleNews, in order: the sender has ended its side of a rail
+  ack = 3,     ///< BundleAck; not in order, may get lost
+  down = 4,    ///< BundleAck, in order: the sender has ended its side of a rail
   bye = 5,     ///< nothing, in order: the sender leaves MPI, and posts nothing behind this
-  /// BundleNews, in order: a rail that both have ended may be used again. The process with the lower
+  /// BundleAck, in order: a rail that both have ended may be used again. The process with the lower
   /// name offers that, the other one answers by the same when it takes connections there.
   up = 6,
 };
 
 /// ```
-///  0  u32 number    which one in order, from 0; of a piece: which piece, from 0; of news: 0
+///  0  u32 number    which one in order, from 0; of a piece: which piece, from 0; of `ack`: 0
 ///  4  u32 ack       so many packets in order of the receiver's have come to their turn here
 ///  8  u8  what      a BundleWhat
 ///  9  u8  flags     of those below
@@ -67,12 +67,12 @@ constexpr bool is_later_bundle_life(std::uint16_t life, std::uint16_t other) noe
 inline constexpr std::uint8_t bundle_answer_soon = 1;
 
 /// Which pieces have arrived completely: all before `base`, and `base` + i where bit i is set.
-struct BundleNews {
+struct BundleAck {
   std::uint32_t base = 0;
-  std::uint32_t rail = 0;  ///< of `down` and `up`: which of those that the two share; of `news`: 0
+  std::uint32_t rail = 0;  ///< of `down` and `up`: which of those that the two share; of `ack`: 0
   std::uint64_t map = 0;
 };
-static_assert(sizeof(BundleNews) == 16 && offsetof(BundleNews, map) == 8);
+static_assert(sizeof(BundleAck) == 16 && offsetof(BundleAck, map) == 8);
 
 /// The most pieces of a pair in flight, and the most rails of a pair.
 inline constexpr std::uint32_t bundle_pieces = 64;
@@ -80,9 +80,9 @@ inline constexpr std::uint32_t bundle_most_rails = 8;
 
 inline constexpr std::size_t bundle_max_prefix_bytes = 16;
 
-/// The packet kind as which a rail carries signals: rails drop news to a process that has left;
+/// The packet kind as which a rail carries signals: rails drop an `ack` to a process that has left;
 /// signals in order wait for it.
-inline constexpr PacketKind bundle_news_kind = PacketKind::settled;
+inline constexpr PacketKind bundle_ack_kind = PacketKind::settled;
 inline constexpr PacketKind bundle_signal_kind = PacketKind::data;
 
 /// How a packet arrived: in order, or with a prefix.
@@ -102,12 +102,12 @@ constexpr const char* fault_of(const BundlePacket& packet, BundlePlace place,
       return nullptr;
     case BundleWhat::piece:
       return rest > 0 && rest <= bundle_max_prefix_bytes ? nullptr : "a prefix of a wrong length";
-    case BundleWhat::news:
+    case BundleWhat::ack:
       if (packet.number != 0) return "a number where there is no order";
-      return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
+      return rest == sizeof(BundleAck) ? nullptr : "a signal of a wrong length";
     case BundleWhat::down:
     case BundleWhat::up:
-      return rest == sizeof(BundleNews) ? nullptr : "a signal of a wrong length";
+      return rest == sizeof(BundleAck) ? nullptr : "a signal of a wrong length";
     case BundleWhat::bye:
       return rest == 0 ? nullptr : "a signal of a wrong length";
   }

@@ -18,55 +18,55 @@ bool is_zero(std::span<const std::byte> bytes) noexcept {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-bool makes_sense(const VerbsConnectionInfo& card) noexcept {
-  if (card.from.job == 0) return false;
-  if (card.queue == 0 || card.queue > verbs_number_mask || card.first > verbs_number_mask) {
+bool makes_sense(const VerbsConnectionInfo& info) noexcept {
+  if (info.from.job == 0) return false;
+  if (info.queue == 0 || info.queue > verbs_number_mask || info.first > verbs_number_mask) {
     return false;
   }
-  if (card.mtu < 1 || card.mtu > 5 || card.cookie == 0) return false;
-  if (card.window == 0 || card.buffer_bytes == 0 || card.reads == 0) return false;
-  if (card.link == VerbsLink::ethernet) return !is_zero(card.gid);
-  return card.link == VerbsLink::infiniband && (card.lid != 0 || !is_zero(card.gid));
+  if (info.mtu < 1 || info.mtu > 5 || info.cookie == 0) return false;
+  if (info.window == 0 || info.buffer_bytes == 0 || info.max_reads == 0) return false;
+  if (info.link == VerbsLink::ethernet) return !is_zero(info.gid);
+  return info.link == VerbsLink::infiniband && (info.lid != 0 || !is_zero(info.gid));
 }
 
 }  // namespace
 
-std::array<std::byte, verbs_card_bytes> encode_verbs_card(const VerbsConnectionInfo& card) {
-  std::array<std::byte, verbs_card_bytes> bytes{};
+std::array<std::byte, verbs_info_bytes> encode_verbs_card(const VerbsConnectionInfo& info) {
+  std::array<std::byte, verbs_info_bytes> bytes{};
   NetworkWriter out(bytes);
   out.number(card_magic);
-  put_process_name(out, card.from);
-  out.number(card.queue);
-  out.number(card.first);
-  out.number(card.lid);
-  out.number(static_cast<std::uint8_t>(card.link));
-  out.number(card.mtu);
-  out.bytes(card.gid);
-  out.number(card.cookie);
-  out.number(card.window);
-  out.number(card.buffer_bytes);
-  out.number(card.reads);
+  put_process_name(out, info.from);
+  out.number(info.queue);
+  out.number(info.first);
+  out.number(info.lid);
+  out.number(static_cast<std::uint8_t>(info.link));
+  out.number(info.mtu);
+  out.bytes(info.gid);
+  out.number(info.cookie);
+  out.number(info.window);
+  out.number(info.buffer_bytes);
+  out.number(info.max_reads);
   return bytes;
 }
 
 std::optional<VerbsConnectionInfo> decode_verbs_card(std::span<const std::byte> bytes) {
-  if (bytes.size() != verbs_card_bytes) return std::nullopt;
+  if (bytes.size() != verbs_info_bytes) return std::nullopt;
   NetworkReader in(bytes);
   if (in.number<std::uint32_t>() != card_magic) return std::nullopt;
-  VerbsConnectionInfo card;
-  card.from = get_process_name(in);
-  card.queue = in.number<std::uint32_t>();
-  card.first = in.number<std::uint32_t>();
-  card.lid = in.number<std::uint16_t>();
-  card.link = static_cast<VerbsLink>(in.number<std::uint8_t>());
-  card.mtu = in.number<std::uint8_t>();
-  in.bytes(card.gid);
-  card.cookie = in.number<std::uint64_t>();
-  card.window = in.number<std::uint32_t>();
-  card.buffer_bytes = in.number<std::uint32_t>();
-  card.reads = in.number<std::uint8_t>();
-  if (!is_zero(bytes.subspan(58)) || !makes_sense(card)) return std::nullopt;
-  return card;
+  VerbsConnectionInfo info;
+  info.from = get_process_name(in);
+  info.queue = in.number<std::uint32_t>();
+  info.first = in.number<std::uint32_t>();
+  info.lid = in.number<std::uint16_t>();
+  info.link = static_cast<VerbsLink>(in.number<std::uint8_t>());
+  info.mtu = in.number<std::uint8_t>();
+  in.bytes(info.gid);
+  info.cookie = in.number<std::uint64_t>();
+  info.window = in.number<std::uint32_t>();
+  info.buffer_bytes = in.number<std::uint32_t>();
+  info.max_reads = in.number<std::uint8_t>();
+  if (!is_zero(bytes.subspan(58)) || !makes_sense(info)) return std::nullopt;
+  return info;
 }
 
 std::array<std::byte, verbs_ready_bytes> verbs_ready() {

@@ -45,18 +45,18 @@ struct VerbsConnectionInfo {
   std::uint64_t cookie = 0;
   std::uint32_t window = 0;
   std::uint32_t buffer_bytes = 0;
-  std::uint8_t reads = 1;
+  std::uint8_t max_reads = 1;
 
   bool operator==(const VerbsConnectionInfo&) const = default;
 };
 
-inline constexpr std::size_t verbs_card_bytes = 64;
+inline constexpr std::size_t verbs_info_bytes = 64;
 inline constexpr std::size_t verbs_ready_bytes = 4;
 /// Numbers of queues and of network packets have so many bits.
 inline constexpr std::uint32_t verbs_number_mask = 0xffffff;
 
-[[nodiscard]] std::array<std::byte, verbs_card_bytes> encode_verbs_card(
-    const VerbsConnectionInfo& card);
+[[nodiscard]] std::array<std::byte, verbs_info_bytes> encode_verbs_card(
+    const VerbsConnectionInfo& info);
 /// Nothing if the bytes are no card, or one with an invalid field.
 [[nodiscard]] std::optional<VerbsConnectionInfo> decode_verbs_card(
     std::span<const std::byte> bytes);

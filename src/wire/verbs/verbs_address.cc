@@ -17,11 +17,11 @@ bool is_verbs_address(std::span<const std::byte> bytes) noexcept {
 }
 
 std::vector<std::byte> encode_verbs_address(const VerbsAddress& address) {
-  std::vector<std::byte> bytes(verbs_address_header_bytes + address.meeting.size());
+  std::vector<std::byte> bytes(verbs_address_header_bytes + address.connector_address.size());
   NetworkWriter out(bytes);
   out.number(magic);
   out.number(std::uint32_t{static_cast<std::uint8_t>(address.link)} << 24);
-  out.bytes(address.meeting);
+  out.bytes(address.connector_address);
   return bytes;
 }
 
@@ -33,15 +33,16 @@ base::Result<VerbsAddress> decode_verbs_address(std::span<const std::byte> bytes
                                  << 24 ||
                      link == std::uint32_t{static_cast<std::uint8_t>(VerbsLink::ethernet)} << 24;
   if (found != magic || !known || bytes.size() <= verbs_address_header_bytes ||
-      bytes.size() > verbs_address_header_bytes + max_verbs_meeting_bytes) {
+      bytes.size() > verbs_address_header_bytes + max_verbs_connector_bytes) {
     return base::failure(
         base::ErrorClass::other,
         "the address of a rank (%zu bytes) is none of the network verbs of this version of Fulmar; "
         "use the same version and the same FULMAR_FABRIC on all hosts",
         bytes.size());
   }
-  const std::span<const std::byte> meeting = bytes.subspan(verbs_address_header_bytes);
-  return VerbsAddress{static_cast<VerbsLink>(link >> 24), {meeting.begin(), meeting.end()}};
+  const std::span<const std::byte> connector_address = bytes.subspan(verbs_address_header_bytes);
+  return VerbsAddress{static_cast<VerbsLink>(link >> 24),
+                      {connector_address.begin(), connector_address.end()}};
 }
 
 const char* text_of(VerbsLink link) noexcept {

@@ -21,19 +21,19 @@ enum class VerbsLink : std::uint8_t { infiniband = 1, ethernet = 2 };
 
 struct VerbsAddress {
   VerbsLink link = VerbsLink::ethernet;
-  std::vector<std::byte> meeting;
+  std::vector<std::byte> connector_address;
 
   bool operator==(const VerbsAddress&) const = default;
 };
 
 inline constexpr std::size_t verbs_address_header_bytes = 8;
-inline constexpr std::size_t max_verbs_meeting_bytes = 592;
-static_assert(verbs_address_header_bytes + max_verbs_meeting_bytes <= 600,
+inline constexpr std::size_t max_verbs_connector_bytes = 592;
+static_assert(verbs_address_header_bytes + max_verbs_connector_bytes <= 600,
               "it has to fit into a value of PMI-1");
 
 /// Whether these are the bytes of such an address, of this or another version.
 [[nodiscard]] bool is_verbs_address(std::span<const std::byte> bytes) noexcept;
-/// Requires a `meeting` of 1 to max_verbs_meeting_bytes bytes.
+/// Requires a `connector_address` of 1 to max_verbs_meeting_bytes bytes.
 [[nodiscard]] std::vector<std::byte> encode_verbs_address(const VerbsAddress& address);
 /// Fails (other) with a text that names the invalid field.
 base::Result<VerbsAddress> decode_verbs_address(std::span<const std::byte> bytes);

@@ -77,7 +77,7 @@ struct TestLine {
       said_bye[who] = heard_bye[who] = closed[who] = broken[who] = false;
     }
   }
-  void say_bye(std::uint32_t who) {
+  void send_bye(std::uint32_t who) {
     if (std::exchange(said_bye[who], true)) return;
     Item bye;
     bye.is_bye = true;
@@ -90,7 +90,7 @@ struct TestLine {
     ++connections;
     broken[0] = broken[1] = unplugged;
     for (std::uint32_t who = 0; who < 2; ++who) {
-      if (leaving[who]) say_bye(who);
+      if (leaving[who]) send_bye(who);
     }
   }
 };
@@ -120,7 +120,7 @@ class TestRail final : public Network {
     EXPECT_EQ(envelope.length, body.size());
     if (line_.lost[self_]) return Post::done;
     if (!line_.takes[self_]) return Post::again;
-    if (const auto answer = other_answer(envelope.kind)) return *answer;
+    if (const auto answer = answer_without_sending(envelope.kind)) return *answer;
     line_.holds[self_] = true;
     if (!line_.broken[self_]) {
       line_.queue[1 - self_].push_back({envelope, {body.begin(), body.end()}, 0, 0, 0});
@@ -135,7 +135,7 @@ class TestRail final : public Network {
       return Post::done;
     }
     if (!line_.takes[self_]) return Post::again;
-    if (const auto answer = other_answer(envelope.kind)) {
+    if (const auto answer = answer_without_sending(envelope.kind)) {
       if (*answer == Post::done) ended_.emplace_back(token, Sent::lost);
       return *answer;
     }
@@ -193,7 +193,7 @@ class TestRail final : public Network {
   void leave(Leaving how) override {
     line_.leaving[self_] = true;
     line_.gone[self_] = how == Leaving::for_good;
-    if (line_.is_open) line_.say_bye(self_);
+    if (line_.is_open) line_.send_bye(self_);
   }
   void close() noexcept override {}
   [[nodiscard]] bool closing(std::uint32_t) const noexcept override {
@@ -229,7 +229,7 @@ class TestRail final : public Network {
   }
 
   /// As Streams::ready_peer.
-  [[nodiscard]] std::optional<Post> other_answer(wire::PacketKind kind) {
+  [[nodiscard]] std::optional<Post> answer_without_sending(wire::PacketKind kind) {
     if (!line_.is_open) line_.connect();
     const bool is_up = line_.is_open && !line_.closed[self_];
     if (is_up && !line_.said_bye[self_] && !line_.heard_bye[self_]) return std::nullopt;

@@ -27,7 +27,7 @@ struct OneRailLost {
     line.unplugged = true;
   }
   [[nodiscard]] bool is_up(std::uint32_t rank) {
-    return pair.ranks[rank].bundle->pairs().figures_of(1 - rank)[lost].is_up;
+    return pair.ranks[rank].bundle->pairs().stats_of(1 - rank)[lost].is_up;
   }
   [[nodiscard]] std::uint64_t returned(std::uint32_t rank) {
     return pair.ranks[rank].bundle->pairs().counters().returned_rails;
@@ -169,10 +169,10 @@ TEST(BundleRailReturn, Offer_of_a_rail_that_works_ends_the_peer) {
     head.number = 1;
     head.what = static_cast<std::uint8_t>(wire::BundleWhat::up);
     head.life = head.to_life = 1;
-    const wire::BundleNews news{.base = 0, .rail = 1, .map = 0};
-    std::vector<std::byte> bytes(sizeof head + sizeof news);
+    const wire::BundleAck ack{.base = 0, .rail = 1, .map = 0};
+    std::vector<std::byte> bytes(sizeof head + sizeof ack);
     std::memcpy(bytes.data(), &head, sizeof head);
-    std::memcpy(bytes.data() + sizeof head, &news, sizeof news);
+    std::memcpy(bytes.data() + sizeof head, &ack, sizeof ack);
     const wire::Envelope envelope{wire::bundle_signal_kind, 0, 0, 0,
                                   static_cast<std::uint32_t>(bytes.size())};
     pair.lines[0].queue[1 - from].push_back({envelope, bytes, 0, 0, 0, false});

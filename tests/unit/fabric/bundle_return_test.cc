@@ -132,7 +132,7 @@ TEST(BundleReturn, Rail_that_was_given_up_is_used_again_in_the_next_session) {
   pair.lines[0].cut();
   pair.lines[0].notice(0);
   pair.settle();
-  EXPECT_FALSE(pair.ranks[1].bundle->pairs().figures_of(0)[0].is_up);
+  EXPECT_FALSE(pair.ranks[1].bundle->pairs().stats_of(0)[0].is_up);
   pair.ranks[0].bundle->leave(Leaving::may_return);
   pair.settle();
   depart(pair, 0);
@@ -141,7 +141,7 @@ TEST(BundleReturn, Rail_that_was_given_up_is_used_again_in_the_next_session) {
   LongMessage message(pair, 3, 500'000);
   message.carry(pair, [](unsigned) {});
   message.expect_arrived(pair);
-  EXPECT_TRUE(pair.ranks[1].bundle->pairs().figures_of(0)[0].is_up);
+  EXPECT_TRUE(pair.ranks[1].bundle->pairs().stats_of(0)[0].is_up);
   EXPECT_GT(pair.lines[0].carried[1], 0U);
   EXPECT_GT(pair.lines[1].carried[1], 0U);
   EXPECT_TRUE(pair.ranks[0].losses.empty() && pair.ranks[1].losses.empty());
@@ -264,7 +264,7 @@ TEST(BundleReturn, End_of_an_old_connection_is_no_end_of_the_session) {
   send_at_last(pair, 1, 3);
   pair.settle();
   EXPECT_EQ(pair.tags(0), (std::vector<std::int32_t>{3}));
-  EXPECT_TRUE(pair.ranks[1].bundle->pairs().figures_of(0)[1].is_up);
+  EXPECT_TRUE(pair.ranks[1].bundle->pairs().stats_of(0)[1].is_up);
   expect_no_loss(pair);
 }
 

@@ -57,7 +57,7 @@ TEST(Bundle, Silent_receiver_tells_how_far_it_is_after_a_quarter) {
     pair.poll();
   }
   EXPECT_EQ(pair.tags(1), counting(5000));
-  EXPECT_LE(pair.ranks[1].bundle->pairs().counters().news, 5000U / 256);
+  EXPECT_LE(pair.ranks[1].bundle->pairs().counters().acks, 5000U / 256);
 }
 
 TEST(Bundle, Answers_carry_acknowledgements_for_nothing) {
@@ -68,8 +68,8 @@ TEST(Bundle, Answers_carry_acknowledgements_for_nothing) {
     ASSERT_EQ(pair.send(1, i, 8), Post::done) << i;
     pair.poll();
   }
-  EXPECT_EQ(pair.ranks[0].bundle->pairs().counters().news, 0U);
-  EXPECT_EQ(pair.ranks[1].bundle->pairs().counters().news, 0U);
+  EXPECT_EQ(pair.ranks[0].bundle->pairs().counters().acks, 0U);
+  EXPECT_EQ(pair.ranks[1].bundle->pairs().counters().acks, 0U);
 }
 
 TEST(Bundle, Long_message_takes_rails_by_their_speed) {
@@ -87,10 +87,10 @@ TEST(Bundle, Long_message_takes_rails_by_their_speed) {
     EXPECT_LT(got, static_cast<double>(ratio) * 1.15) << ratio;
     const double ideal = 20'000'000.0 / (10'000.0 * static_cast<double>(ratio + 1));
     EXPECT_LT(polls, ideal * 1.1 + 40) << ratio;
-    const auto figures = pair.ranks[0].bundle->pairs().figures_of(1);
-    ASSERT_EQ(figures.size(), 2U);
-    EXPECT_NEAR(figures[1].bytes_per_second, 1e7, 3e6);
-    EXPECT_GE(figures[0].sent_bytes + figures[1].sent_bytes, 20'000'000U);
+    const auto stats = pair.ranks[0].bundle->pairs().stats_of(1);
+    ASSERT_EQ(stats.size(), 2U);
+    EXPECT_NEAR(stats[1].bytes_per_second, 1e7, 3e6);
+    EXPECT_GE(stats[0].sent_bytes + stats[1].sent_bytes, 20'000'000U);
   }
 }
 
@@ -129,7 +129,7 @@ TEST(Bundle, Rail_that_dies_in_mid_message_is_dropped) {
         EXPECT_EQ(pair.tags(1), counting(2));
         EXPECT_EQ(pair.tags(0), (std::vector<std::int32_t>{2}));
         EXPECT_TRUE(pair.ranks[0].losses.empty() && pair.ranks[1].losses.empty());
-        EXPECT_FALSE(pair.ranks[0].bundle->pairs().figures_of(1)[rail].is_up);
+        EXPECT_FALSE(pair.ranks[0].bundle->pairs().stats_of(1)[rail].is_up);
         EXPECT_EQ(pair.ranks[0].bundle->pairs().counters().dropped_rails, 1U);
         EXPECT_EQ(pair.ranks[1].bundle->pairs().counters().dropped_rails, 1U);
       }
@@ -389,7 +389,7 @@ TEST(Bundle, Nonsense_ends_the_peer) {
       {5, 0, what(wire::BundleWhat::packet), 0, 1, 0, 0},  // a gap
       {0, 5, what(wire::BundleWhat::packet), 0, 1, 0, 0},  // acknowledges what was not sent
       {0, 0, what(wire::BundleWhat::down), 0, 1, 0, 0},    // too short
-      {0, 0, what(wire::BundleWhat::news), 0, 1, 0, 0},    // too short
+      {0, 0, what(wire::BundleWhat::ack), 0, 1, 0, 0},     // too short
   };
   for (const BundlePacket& head : heads) {
     BundlePair pair(2);

@@ -37,7 +37,7 @@ class Adapters : public ::testing::Test {
   [[nodiscard]] RemoteAddress place(const MemoryRegion& opened, std::size_t offset = 0) {
     return {reinterpret_cast<std::uintptr_t>(theirs.data()) + offset, opened.rkey};
   }
-  void look(unsigned times = 50) {
+  void time(unsigned times = 50) {
     for (unsigned i = 0; i < times; ++i) here.poll(heard);
   }
 
@@ -54,14 +54,14 @@ TEST_F(Adapters, Fetch_reads_what_is_there_when_it_happens) {
   const auto remote = open(there, theirs, Access::peers_read);
   memory().hold_orders();
   EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 5), Post::done);
-  look();
+  time();
   EXPECT_TRUE(heard.ended.empty());
   theirs[3] = std::byte{9};
   EXPECT_TRUE(memory().move_order(0));
   theirs[4] = std::byte{9};
   EXPECT_EQ(own[3], std::byte{9});
   EXPECT_EQ(own[4], std::byte{7});
-  look();
+  time();
   EXPECT_EQ(heard.ended, (std::vector<std::pair<std::uint64_t, Sent>>{{5, Sent::done}}));
 }
 
@@ -78,7 +78,7 @@ TEST_F(Adapters, Packet_behind_a_put_comes_behind_its_bytes) {
   EXPECT_EQ(there.poll(heard), 1U);
   EXPECT_EQ(theirs[0], std::byte{0});
   EXPECT_EQ(memory().under_way(), 1U);
-  look();
+  time();
   EXPECT_EQ(memory().under_way(), 0U);
 }
 
@@ -119,12 +119,12 @@ TEST_F(Adapters, Death_in_the_middle_ends_orders_with_half_of_the_bytes) {
   memory().hold_orders();
   EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 5), Post::done);
   network.kill(1);
-  look();
+  time();
   EXPECT_EQ(heard.ended, (std::vector<std::pair<std::uint64_t, Sent>>{{5, Sent::lost}}));
   EXPECT_EQ(own[49], std::byte{7});
   EXPECT_EQ(own[50], std::byte{0});
   EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 6), Post::done);
-  look();
+  time();
   EXPECT_EQ(heard.ended.back(), (std::pair<std::uint64_t, Sent>{6, Sent::lost}));
 }
 
@@ -141,7 +141,7 @@ TEST_F(Adapters, Refuse_as_they_are_told) {
   EXPECT_EQ(here.rdma_read(1, own, local.lkey, place(remote), 6), Post::again);
   memory().let_orders_go();
   memory().fail_orders(1);
-  look();
+  time();
   EXPECT_EQ(heard.ended.back(), (std::pair<std::uint64_t, Sent>{5, Sent::lost}));
   EXPECT_TRUE(here.alive(1));
   EXPECT_EQ(own[0], std::byte{0});

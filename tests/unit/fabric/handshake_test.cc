@@ -41,8 +41,8 @@ Handshake::Identity pair_of_jobs(std::uint32_t own, std::uint32_t self, std::uin
 using Meddle = std::function<void(unsigned, std::vector<std::byte>&)>;
 
 /// Both sides, and what happens between them.
-struct CollContext {
-  CollContext(Handshake::Identity caller_job, Handshake::Identity answerer_job)
+struct HandshakePair {
+  HandshakePair(Handshake::Identity caller_job, Handshake::Identity answerer_job)
       : caller_job_(std::move(caller_job)),
         answerer_job_(std::move(answerer_job)),
         caller(Handshake::caller(
@@ -93,7 +93,7 @@ struct CollContext {
 TEST(Handshake, Both_sides_prove_the_key_whoever_decides) {
   for (const std::uint32_t caller : {0U, 3U}) {
     for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
-      CollContext exchange(job(caller), job(3 - caller));
+      HandshakePair exchange(job(caller), job(3 - caller));
       exchange.run(piece);
       EXPECT_EQ(exchange.caller.state(), State::done);
       EXPECT_EQ(exchange.answerer.state(), State::done);
@@ -107,7 +107,7 @@ TEST(Handshake, Both_sides_prove_the_key_whoever_decides) {
 
 TEST(Handshake, Whose_peer_decides_knows_that_it_may_have_done_so) {
   for (const std::uint32_t caller : {0U, 3U}) {
-    CollContext exchange(job(caller), job(3 - caller));
+    HandshakePair exchange(job(caller), job(3 - caller));
     const bool caller_decides = caller == 0;
     std::vector<bool> callers;
     std::vector<bool> answerers;
@@ -127,13 +127,13 @@ TEST(Handshake, Whose_peer_decides_knows_that_it_may_have_done_so) {
 
 TEST(Handshake, Who_does_not_know_the_key_is_refused_by_both) {
   for (const std::uint32_t caller : {0U, 3U}) {
-    CollContext exchange(job(caller, 99, {5, 1}), job(3 - caller));
+    HandshakePair exchange(job(caller, 99, {5, 1}), job(3 - caller));
     exchange.run();
     EXPECT_EQ(exchange.caller.problem(), Problem::wrong_proof);
     EXPECT_EQ(exchange.answerer.state(), State::waiting);
     // It goes on all the same, with a proof that is none.
     const std::vector<std::byte> guess(32, std::byte{1});
-    CollContext::feed(exchange.answerer, guess, 32);
+    HandshakePair::feed(exchange.answerer, guess, 32);
     EXPECT_EQ(exchange.answerer.problem(), Problem::wrong_proof);
   }
 }
@@ -144,7 +144,7 @@ TEST(Handshake, A_change_of_any_byte_is_noticed) {
     constexpr std::array<std::size_t, 4> sizes = {68, 80, 32, 36};
     for (unsigned message = 0; message < messages; ++message) {
       for (std::size_t at = 0; at < sizes[message]; ++at) {
-        CollContext exchange(job(caller), job(3 - caller));
+        HandshakePair exchange(job(caller), job(3 - caller));
         exchange.run(1000, [&](unsigned number, std::vector<std::byte>& bytes) {
           if (number == message) bytes.at(at) ^= std::byte{0x10};
         });
@@ -170,7 +170,7 @@ TEST(Handshake, A_hello_for_somebody_else_is_refused_with_a_reason) {
       {Problem::garbage, identity(one_job({99, 7}, 8, {5}))},
   };
   for (const Case& one : cases) {
-    CollContext exchange(one.caller, job(1));
+    HandshakePair exchange(one.caller, job(1));
     exchange.run();
     EXPECT_EQ(exchange.answerer.problem(), one.problem);
     EXPECT_NE(exchange.caller.state(), State::done);
@@ -185,7 +185,7 @@ TEST(Handshake, Processes_of_two_jobs_prove_the_key_of_the_two) {
   for (const auto& [caller, answerer] :
        {std::pair(pair_of_jobs(one, 3, two, key), pair_of_jobs(two, 1, one, key)),
         std::pair(pair_of_jobs(two, 1, one, key), pair_of_jobs(one, 3, two, key))}) {
-    CollContext exchange(caller, answerer);
+    HandshakePair exchange(caller, answerer);
     exchange.run();
     EXPECT_EQ(exchange.caller.state(), State::done);
     EXPECT_EQ(exchange.answerer.state(), State::done);
@@ -193,12 +193,12 @@ TEST(Handshake, Processes_of_two_jobs_prove_the_key_of_the_two) {
     EXPECT_EQ(exchange.caller.peer(), *caller.processes->id_of(answerer.processes->own_name()));
   }
   // The key of one job is not that of the two.
-  CollContext own_key(pair_of_jobs(one, 3, two, {one}), pair_of_jobs(two, 1, one, key));
+  HandshakePair own_key(pair_of_jobs(one, 3, two, {one}), pair_of_jobs(two, 1, one, key));
   own_key.run();
   EXPECT_EQ(own_key.caller.problem(), Problem::wrong_proof);
   EXPECT_NE(own_key.answerer.state(), State::done);
   // Who does not know the other's job lets nobody of it in.
-  CollContext unknown(pair_of_jobs(one, 3, two, key), identity(one_job({two, 1}, 2, key)));
+  HandshakePair unknown(pair_of_jobs(one, 3, two, key), identity(one_job({two, 1}, 2, key)));
   unknown.run();
   EXPECT_EQ(unknown.answerer.problem(), Problem::other_job);
 }
@@ -208,7 +208,7 @@ TEST(Handshake, Another_engine_is_not_the_one_that_was_called) {
   const auto hello =
       wire::encode_tcp_hello({wire::tcp_version, {99, 0}, {99, 1, 1}, 0, 1000, answerer_port, {}});
   Handshake answerer = Handshake::answerer(to, answerer_port);
-  CollContext::feed(answerer, hello, 1000);
+  HandshakePair::feed(answerer, hello, 1000);
   EXPECT_EQ(answerer.problem(), Problem::wrong_rank);
 }
 
@@ -217,7 +217,7 @@ TEST(Handshake, The_port_that_was_called_must_be_the_own) {
   const Handshake::Identity to = job(1);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port + 1);
   Handshake answerer = Handshake::answerer(to, answerer_port);
-  CollContext::feed(answerer, caller.outgoing(), 1000);
+  HandshakePair::feed(answerer, caller.outgoing(), 1000);
   EXPECT_EQ(answerer.problem(), Problem::garbage);
 }
 
@@ -226,13 +226,13 @@ TEST(Handshake, Another_rank_and_other_answers_reach_the_caller_proven) {
   const Handshake::Identity to = job(2);
   Handshake caller = Handshake::caller(from, 1, 0, 1000, answerer_port);
   Handshake answerer = Handshake::answerer(to, answerer_port);
-  CollContext::feed(answerer, caller.outgoing(), 1000);
-  CollContext::feed(caller, answerer.outgoing(), 1000);
+  HandshakePair::feed(answerer, caller.outgoing(), 1000);
+  HandshakePair::feed(caller, answerer.outgoing(), 1000);
   EXPECT_EQ(answerer.problem(), Problem::wrong_rank);
   EXPECT_EQ(caller.problem(), Problem::wrong_rank);
   for (const auto& [answer, problem] : {std::pair(TcpAnswer::taken, Problem::taken),
                                         std::pair(TcpAnswer::given_up, Problem::given_up)}) {
-    CollContext exchange(job(0), job(1));
+    HandshakePair exchange(job(0), job(1));
     exchange.answer = answer;
     exchange.run();
     EXPECT_EQ(exchange.caller.problem(), problem);
@@ -247,12 +247,12 @@ TEST(Handshake, Another_version_is_told) {
   Handshake answerer = Handshake::answerer(to, answerer_port);
   std::vector<std::byte> hello(caller.outgoing().begin(), caller.outgoing().end());
   hello[11] = std::byte{9};
-  CollContext::feed(answerer, hello, 1000);
+  HandshakePair::feed(answerer, hello, 1000);
   EXPECT_EQ(answerer.problem(), Problem::version);
   std::vector<std::byte> challenge(answerer.outgoing().begin(), answerer.outgoing().end());
   ASSERT_EQ(challenge.size(), wire::tcp_challenge_bytes);
   challenge[11] = std::byte{9};
-  CollContext::feed(caller, challenge, 1000);
+  HandshakePair::feed(caller, challenge, 1000);
   EXPECT_EQ(caller.problem(), Problem::version);
 }
 
@@ -260,9 +260,9 @@ TEST(Handshake, Own_messages_sent_back_prove_nothing) {
   const Handshake::Identity mine = job(0);
   Handshake caller = Handshake::caller(mine, 1, 0, 1000, answerer_port);
   Handshake own_ear = Handshake::answerer(mine, answerer_port);
-  CollContext::feed(own_ear, caller.outgoing(), 1000);
+  HandshakePair::feed(own_ear, caller.outgoing(), 1000);
   EXPECT_EQ(own_ear.problem(), Problem::wrong_rank);
-  CollContext::feed(caller, own_ear.outgoing(), 1000);
+  HandshakePair::feed(caller, own_ear.outgoing(), 1000);
   EXPECT_EQ(caller.state(), State::failed);
 }
 

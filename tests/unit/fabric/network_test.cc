@@ -72,7 +72,7 @@ TEST(Network, Says_no_to_what_it_lacks) {
   EXPECT_FALSE(network.gone(1));
   EXPECT_FALSE(network.readmit(1));
   EXPECT_FALSE(network.reconnects());
-  EXPECT_EQ(network.ends_descriptor(), -1);
+  EXPECT_EQ(network.completion_descriptor(), -1);
   EXPECT_EQ(network.counted("anything"), 0U);
   EXPECT_TRUE(network.known_peers().empty());
   EXPECT_TRUE(network.text_of(1).empty());
@@ -115,7 +115,7 @@ TEST(Network, Sinks_that_lack_members_are_asked_for_none) {
   const SinkRef sink = packets;
   sink.packet(1, {}, {});
   sink.sent(1, Sent::done);
-  sink.put_here(1, 2);
+  sink.immediate_received(1, 2);
   EXPECT_EQ(packets.count, 1U);
   EXPECT_FALSE(sink.places());
   EXPECT_FALSE(sink.expect(1, {}));
@@ -125,11 +125,11 @@ TEST(Network, Words_of_puts_reach_a_sink_that_learns_of_them) {
   struct Words {
     std::uint16_t last = 0;
     void packet(std::uint32_t, const wire::Envelope&, const Body&) {}
-    void put_here(std::uint32_t, std::uint16_t word) { last = word; }
+    void immediate_received(std::uint32_t, std::uint16_t word) { last = word; }
   };
   Words words;
   const SinkRef sink = words;
-  sink.put_here(1, 77);
+  sink.immediate_received(1, 77);
   EXPECT_EQ(words.last, 77);
 }
 

@@ -44,12 +44,12 @@ TEST(PeerLife, First_packet_asks_for_a_connection_and_waits_for_it) {
   PeerLife life;
   EXPECT_EQ(life.admit(message, usual), Admission::connect);
   life.ask();
-  EXPECT_TRUE(life.is_meeting());
+  EXPECT_TRUE(life.is_pending());
   EXPECT_EQ(life.admit(message, usual), Admission::wait);
-  life.meet();
+  life.start();
   EXPECT_EQ(life.admit(message, usual), Admission::wait);
   life.open();
-  EXPECT_FALSE(life.is_meeting());
+  EXPECT_FALSE(life.is_pending());
   for (const PacketKind kind : {message, flow, withdrawal}) {
     EXPECT_EQ(life.admit(kind, usual), Admission::send);
   }
@@ -130,9 +130,9 @@ TEST(PeerLife, Peer_that_is_back_is_like_a_new_one) {
 TEST(PeerLife, Fin_that_comes_before_the_connection_is_open_counts) {
   for (const Leaving how : {Leaving::may_return, Leaving::for_good}) {
     PeerLife life;
-    life.meet();
+    life.start();
     life.on_fin(how, usual);
-    EXPECT_TRUE(life.is_meeting());
+    EXPECT_TRUE(life.is_pending());
     life.open();
     EXPECT_TRUE(life.is_closing() && life.has_left());
     EXPECT_EQ(life.gone(), how == Leaving::for_good);
@@ -145,19 +145,19 @@ TEST(PeerLife, Fin_that_comes_before_the_connection_is_open_counts) {
 TEST(PeerLife, Connection_that_fails_before_it_is_open_brings_back_what_was_known) {
   PeerLife life = left(Leaving::may_return);
   life.ask();
-  life.meet();
+  life.start();
   EXPECT_FALSE(life.has_left());
   EXPECT_EQ(life.admit(flow, usual), Admission::wait);  // it is there: the word counts
   EXPECT_EQ(life.fail_start(), 1U);
   EXPECT_TRUE(life.has_left());
   EXPECT_EQ(life.admit(flow, usual), Admission::drop);
-  life.meet();
+  life.start();
   EXPECT_EQ(life.fail_start(), 2U);
-  life.meet();
+  life.start();
   life.open();
   EXPECT_FALSE(life.close());
   PeerLife other;
-  other.meet();
+  other.start();
   EXPECT_EQ(other.fail_start(), 1U);
   EXPECT_FALSE(other.has_left());
 }
@@ -210,7 +210,7 @@ TEST(PeerLife, Failed_search_says_nothing_about_a_peer_that_has_come_meanwhile) 
   EXPECT_TRUE(life.give_up(no_route(), usual));
   EXPECT_TRUE(life.is_open());
   PeerLife meeting;
-  meeting.meet();
+  meeting.start();
   EXPECT_TRUE(meeting.give_up(no_route(), usual));
   EXPECT_EQ(meeting.state(), State::connecting);
 }

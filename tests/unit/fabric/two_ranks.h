@@ -88,7 +88,7 @@ class TestRank {
   std::unique_ptr<Connector> connector;
 };
 
-/// Steps all until `condition`, at most 20 s. Sleeps in poll() while nobody has anything to do.
+/// Steps all until `condition`, at most 20 s. Sleeps in poll() while there is nothing to do.
 template <class Condition>
 [[nodiscard]] bool step_until(const std::vector<TestRank*>& ranks, Condition condition) {
   const std::uint64_t end = base::now_ns() + 20'000'000'000;

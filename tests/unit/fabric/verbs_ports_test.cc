@@ -13,7 +13,7 @@
 namespace fulmar::fabric::verbs {
 namespace {
 
-using Kind = GidFacts::Kind;
+using Kind = GidInfo::Kind;
 
 Gid gid_of(std::initializer_list<unsigned> front, std::initializer_list<unsigned> back) {
   Gid gid{};
@@ -28,21 +28,21 @@ const Gid global = gid_of({0x20, 1, 0xd, 0xb8}, {7});
 const Gid v4 = gid_of({}, {0xff, 0xff, 10, 0, 0, 5});
 const Gid v4_link_local = gid_of({}, {0xff, 0xff, 169, 254, 3, 4});
 
-PortFacts ethernet(const char* device, std::vector<GidFacts> gids) {
-  PortFacts port;
+PortInfo ethernet(const char* device, std::vector<GidInfo> gids) {
+  PortInfo port;
   port.device = device;
   port.up = true;
   port.megabits = 25'000;
   port.gids = std::move(gids);
   return port;
 }
-PortFacts infiniband(const char* device, std::uint16_t lid) {
-  PortFacts port = ethernet(device, {{0, link_local, Kind::infiniband}});
+PortInfo infiniband(const char* device, std::uint16_t lid) {
+  PortInfo port = ethernet(device, {{0, link_local, Kind::infiniband}});
   port.link = wire::VerbsLink::infiniband;
   port.lid = lid;
   return port;
 }
-unsigned index_of(const PortFacts& port) {
+unsigned index_of(const PortInfo& port) {
   const auto choice = choose_port({&port, 1}, "");
   if (choice.failed() || !choice.value().gid) return 99;
   return choice.value().gid->index;
@@ -59,12 +59,12 @@ TEST(VerbsPorts, Order_of_bytes_is_known_of_adapters_that_are_listed) {
 }
 
 TEST(VerbsPorts, Address_of_ipv4_is_liked_best_on_ethernet) {
-  const GidFacts a{0, link_local, Kind::roce_v1};
-  const GidFacts b{1, link_local, Kind::roce_v2};
-  const GidFacts c{2, v4, Kind::roce_v1};
-  const GidFacts d{3, v4, Kind::roce_v2};
-  const GidFacts e{4, global, Kind::roce_v2};
-  const GidFacts f{5, v4_link_local, Kind::roce_v2};
+  const GidInfo a{0, link_local, Kind::roce_v1};
+  const GidInfo b{1, link_local, Kind::roce_v2};
+  const GidInfo c{2, v4, Kind::roce_v1};
+  const GidInfo d{3, v4, Kind::roce_v2};
+  const GidInfo e{4, global, Kind::roce_v2};
+  const GidInfo f{5, v4_link_local, Kind::roce_v2};
   EXPECT_EQ(index_of(ethernet("a", {a, b, c, d, e, f})), 3U);
   EXPECT_EQ(index_of(ethernet("a", {f, e, c, b, a})), 4U);
   EXPECT_EQ(index_of(ethernet("a", {a, b, c, f})), 5U);
@@ -74,7 +74,7 @@ TEST(VerbsPorts, Address_of_ipv4_is_liked_best_on_ethernet) {
 }
 
 TEST(VerbsPorts, What_is_no_address_is_not_taken) {
-  const PortFacts empty = ethernet("a", {{0, Gid{}, Kind::roce_v2}});
+  const PortInfo empty = ethernet("a", {{0, Gid{}, Kind::roce_v2}});
   const auto choice = choose_port({&empty, 1}, "");
   ASSERT_TRUE(choice.failed());
   EXPECT_NE(choice.error().text().find("a:1 (up, without an address)"), std::string::npos)
@@ -83,7 +83,7 @@ TEST(VerbsPorts, What_is_no_address_is_not_taken) {
 
 TEST(VerbsPorts, Infiniband_takes_the_lid_and_the_first_gid) {
   EXPECT_EQ(index_of(infiniband("a", 3)), 0U);
-  PortFacts bare = infiniband("a", 3);
+  PortInfo bare = infiniband("a", 3);
   bare.gids.clear();
   const auto choice = choose_port({&bare, 1}, "");
   ASSERT_TRUE(choice.ok());
@@ -93,8 +93,8 @@ TEST(VerbsPorts, Infiniband_takes_the_lid_and_the_first_gid) {
 }
 
 TEST(VerbsPorts, Fastest_one_that_is_up_is_used_and_the_first_of_equals) {
-  std::vector<PortFacts> ports = {ethernet("a", {{0, v4, Kind::roce_v2}}), infiniband("b", 1),
-                                  infiniband("c", 2), infiniband("d", 3)};
+  std::vector<PortInfo> ports = {ethernet("a", {{0, v4, Kind::roce_v2}}), infiniband("b", 1),
+                                 infiniband("c", 2), infiniband("d", 3)};
   ports[1].megabits = ports[2].megabits = 100'000;
   ports[3].megabits = 400'000;
   ports[3].up = false;
@@ -105,7 +105,7 @@ TEST(VerbsPorts, Fastest_one_that_is_up_is_used_and_the_first_of_equals) {
 }
 
 TEST(VerbsPorts, Wish_names_a_device_and_perhaps_a_port) {
-  std::vector<PortFacts> ports = {infiniband("a", 1), infiniband("b", 2), infiniband("b", 3)};
+  std::vector<PortInfo> ports = {infiniband("a", 1), infiniband("b", 2), infiniband("b", 3)};
   ports[2].port = 2;
   ports[2].megabits = 400'000;
   EXPECT_EQ(choose_port(ports, "a").value().port, 0U);

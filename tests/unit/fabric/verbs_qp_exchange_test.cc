@@ -13,15 +13,15 @@ namespace {
 using State = QpExchange::State;
 
 wire::VerbsConnectionInfo card_of(std::uint32_t rank) {
-  wire::VerbsConnectionInfo card;
-  card.from = {7, rank};
-  card.queue = 100 + rank;
-  card.first = 5000 + rank;
-  card.gid[15] = static_cast<std::byte>(rank + 1);
-  card.cookie = 7 + rank;
-  card.window = 64;
-  card.buffer_bytes = 16384;
-  return card;
+  wire::VerbsConnectionInfo info;
+  info.from = {7, rank};
+  info.queue = 100 + rank;
+  info.first = 5000 + rank;
+  info.gid[15] = static_cast<std::byte>(rank + 1);
+  info.cookie = 7 + rank;
+  info.window = 64;
+  info.buffer_bytes = 16384;
+  return info;
 }
 
 /// Moves at most `most` bytes; how many it was.
@@ -40,13 +40,13 @@ TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
     QpExchange zero(card_of(0), {7, 1});
     QpExchange one(card_of(1), {7, 0});
     while (move(zero, one, most) + move(one, zero, most) != 0) continue;
-    ASSERT_EQ(zero.state(), State::met);
-    ASSERT_EQ(one.state(), State::met);
+    ASSERT_EQ(zero.state(), State::received);
+    ASSERT_EQ(one.state(), State::received);
     EXPECT_EQ(zero.theirs(), card_of(1));
     EXPECT_EQ(one.theirs(), card_of(0));
     one.connected();
     while (move(one, zero, most) != 0) continue;
-    EXPECT_EQ(zero.state(), State::met);  // first its own queue
+    EXPECT_EQ(zero.state(), State::received);  // first its own queue
     zero.connected();
     while (move(zero, one, most) + move(one, zero, most) != 0) continue;
     EXPECT_EQ(zero.state(), State::done);
@@ -58,19 +58,19 @@ TEST(VerbsGreeting, Both_learn_the_other_card_and_when_it_is_ready) {
 
 TEST(VerbsGreeting, Card_of_another_process_or_link_is_nonsense) {
   for (int variant = 0; variant < 5; ++variant) {
-    wire::VerbsConnectionInfo card = card_of(1);
-    if (variant == 0) card.from.rank = 2;
-    if (variant == 3) card.from.job = 8;
-    if (variant == 4) card.from.engine = 1;
-    if (variant == 1) card.link = wire::VerbsLink::infiniband;
-    if (variant == 2) card.queue = 0;
-    QpExchange liar(card, {7, 0});
+    wire::VerbsConnectionInfo info = card_of(1);
+    if (variant == 0) info.from.rank = 2;
+    if (variant == 3) info.from.job = 8;
+    if (variant == 4) info.from.engine = 1;
+    if (variant == 1) info.link = wire::VerbsLink::infiniband;
+    if (variant == 2) info.queue = 0;
+    QpExchange liar(info, {7, 0});
     QpExchange zero(card_of(0), {7, 1});
     move(liar, zero, 64);
-    EXPECT_EQ(zero.state(), State::nonsense) << variant;
+    EXPECT_EQ(zero.state(), State::invalid) << variant;
     EXPECT_TRUE(zero.room().empty());
     zero.connected();
-    EXPECT_EQ(zero.state(), State::nonsense);
+    EXPECT_EQ(zero.state(), State::invalid);
   }
 }
 
@@ -83,7 +83,7 @@ TEST(VerbsGreeting, Any_other_word_than_ready_is_nonsense) {
   ASSERT_EQ(room.size(), wire::verbs_ready_bytes);
   std::fill(room.begin(), room.end(), std::byte{0x46});
   zero.received(room.size());
-  EXPECT_EQ(zero.state(), State::nonsense);
+  EXPECT_EQ(zero.state(), State::invalid);
 }
 
 }  // namespace

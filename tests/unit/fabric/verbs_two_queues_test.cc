@@ -25,7 +25,7 @@ struct Queues {
     queue.push_back(completion);
   }
   void come(unsigned count) {
-    for (; count > 0; --count) add(came, Kind::came, next++);
+    for (; count > 0; --count) add(came, Kind::received, next++);
   }
   static std::size_t take(std::deque<Completion>& queue, std::span<Completion> to) {
     std::size_t count = 0;
@@ -69,7 +69,7 @@ TEST(VerbsTwoQueues, Rest_of_a_read_is_for_the_other) {
     Queues queues(100);
     for (int i = 0; i < 2; ++i) {
       for (int j = 0; j < 4; ++j) {
-        Queues::add(has_came ? queues.came : queues.ended, has_came ? Kind::came : Kind::sent);
+        Queues::add(has_came ? queues.came : queues.ended, has_came ? Kind::received : Kind::sent);
       }
       EXPECT_EQ(queues.read().size(), 4U);
     }
@@ -92,7 +92,7 @@ TEST(VerbsTwoQueues, Failure_is_told_of_behind_all_messages_that_were_there) {
         std::uint64_t failed = 0;
         for (const Completion& each : all) {
           if (each.kind == Kind::sent) continue;
-          EXPECT_EQ(each.id, each.kind == Kind::came ? came++ : failed++);
+          EXPECT_EQ(each.id, each.kind == Kind::received ? came++ : failed++);
           EXPECT_TRUE(failed == 0 || came == messages);
         }
       }
@@ -111,7 +111,7 @@ TEST(VerbsTwoQueues, Message_that_comes_between_the_two_looks_is_ahead_of_a_fail
         return Queues::take(queues.ended, part);
       });
   ASSERT_EQ(count, 2U);
-  EXPECT_EQ(to[0].kind, Kind::came);
+  EXPECT_EQ(to[0].kind, Kind::received);
   EXPECT_EQ(to[1].kind, Kind::failed);
 }
 
@@ -123,7 +123,7 @@ TEST(VerbsTwoQueues, Failure_does_not_wait_for_the_end_of_a_flood) {
   for (int i = 0; i < 20; ++i) {
     queues.come(8);
     for (const Completion& each : queues.read()) {
-      messages += each.kind == Kind::came ? 1 : 0;
+      messages += each.kind == Kind::received ? 1 : 0;
       if (each.kind != Kind::failed) continue;
       EXPECT_GE(messages, buffers);
       EXPECT_LE(messages, buffers + 8);  // the first two reads do not count

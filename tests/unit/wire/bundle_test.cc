@@ -89,8 +89,8 @@ TEST(BundlePacket, Kinds_have_their_places_and_lengths) {
   EXPECT_NE(fault(BundleWhat::piece, in_place, 0), nullptr);
   EXPECT_NE(fault(BundleWhat::piece, in_place, 17), nullptr);
   EXPECT_NE(fault(BundleWhat::piece, packet, 16), nullptr);
-  EXPECT_EQ(fault(BundleWhat::news, packet, 16), nullptr);
-  EXPECT_NE(fault(BundleWhat::news, packet, 15), nullptr);
+  EXPECT_EQ(fault(BundleWhat::ack, packet, 16), nullptr);
+  EXPECT_NE(fault(BundleWhat::ack, packet, 15), nullptr);
   EXPECT_EQ(fault(BundleWhat::down, packet, 16), nullptr);
   EXPECT_NE(fault(BundleWhat::down, packet, 17), nullptr);
   EXPECT_EQ(fault(BundleWhat::bye, packet, 0), nullptr);

@@ -18,13 +18,13 @@ namespace fulmar::wire {
 namespace {
 
 std::vector<std::byte> some_meeting(std::size_t bytes) {
-  std::vector<std::byte> meeting(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) meeting[i] = static_cast<std::byte>(i * 5 + 1);
-  return meeting;
+  std::vector<std::byte> connector_address(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) connector_address[i] = static_cast<std::byte>(i * 5 + 1);
+  return connector_address;
 }
 
 TEST(VerbsAddress, Comes_back_as_it_was) {
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{60}, max_verbs_meeting_bytes}) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{60}, max_verbs_connector_bytes}) {
     for (const VerbsLink link : {VerbsLink::infiniband, VerbsLink::ethernet}) {
       const VerbsAddress address{link, some_meeting(bytes)};
       const auto encoded = encode_verbs_address(address);
@@ -62,28 +62,28 @@ TEST(VerbsAddress, Is_told_from_those_of_other_networks) {
 }
 
 VerbsConnectionInfo some_card() {
-  VerbsConnectionInfo card;
-  card.from = {5, 7, 3};
-  card.queue = 0x123456;
-  card.first = 0xffffff;
-  card.lid = 0;
-  card.link = VerbsLink::ethernet;
-  card.mtu = 5;
-  for (std::size_t i = 0; i < card.gid.size(); ++i) card.gid[i] = static_cast<std::byte>(i + 1);
-  card.cookie = 0x8899aabbccddeeff;
-  card.window = 64;
-  card.buffer_bytes = verbs_max_packet_bytes;
-  card.reads = 16;
-  return card;
+  VerbsConnectionInfo info;
+  info.from = {5, 7, 3};
+  info.queue = 0x123456;
+  info.first = 0xffffff;
+  info.lid = 0;
+  info.link = VerbsLink::ethernet;
+  info.mtu = 5;
+  for (std::size_t i = 0; i < info.gid.size(); ++i) info.gid[i] = static_cast<std::byte>(i + 1);
+  info.cookie = 0x8899aabbccddeeff;
+  info.window = 64;
+  info.buffer_bytes = verbs_max_packet_bytes;
+  info.max_reads = 16;
+  return info;
 }
 
 TEST(VerbsConnectionInfo, Comes_back_as_it_was) {
-  VerbsConnectionInfo card = some_card();
-  EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), card);
-  card.link = VerbsLink::infiniband;
-  card.lid = 0xc001;
-  card.gid = {};
-  EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), card);
+  VerbsConnectionInfo info = some_card();
+  EXPECT_EQ(decode_verbs_card(encode_verbs_card(info)), info);
+  info.link = VerbsLink::infiniband;
+  info.lid = 0xc001;
+  info.gid = {};
+  EXPECT_EQ(decode_verbs_card(encode_verbs_card(info)), info);
 }
 
 TEST(VerbsConnectionInfo, Fields_that_make_no_sense_are_refused) {
@@ -100,11 +100,11 @@ TEST(VerbsConnectionInfo, Fields_that_make_no_sense_are_refused) {
   wrong[9].link = static_cast<VerbsLink>(3);
   wrong[10].link = VerbsLink::infiniband;
   wrong[10].gid = {};
-  wrong[11].reads = 0;
+  wrong[11].max_reads = 0;
   wrong.push_back(some_card());
   wrong.back().from.job = 0;
-  for (const VerbsConnectionInfo& card : wrong) {
-    EXPECT_EQ(decode_verbs_card(encode_verbs_card(card)), std::nullopt) << &card - wrong.data();
+  for (const VerbsConnectionInfo& info : wrong) {
+    EXPECT_EQ(decode_verbs_card(encode_verbs_card(info)), std::nullopt) << &info - wrong.data();
   }
 }
 

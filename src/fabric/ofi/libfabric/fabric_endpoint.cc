@@ -132,8 +132,8 @@ Error FabricEndpoint::start(const Wish& wish) {
   return {};
 }
 
-/// What the endpoint can is known when it is enabled. Where one provider lies on another that moves
-/// messages alone (ofi_rxm), the peer's software changes its memory.
+/// The capabilities are known once the endpoint is enabled. If a provider is layered over one that only sends
+/// messages (ofi_rxm), software of the peer performs atomics.
 void FabricEndpoint::learn_changes() {
   const fi_info& info = *info_.first();
   std::size_t sums = 0;
@@ -144,7 +144,7 @@ void FabricEndpoint::learn_changes() {
       ::fi_compare_atomicvalid(endpoint_.get(), FI_UINT64, FI_CSWAP, &swaps) == 0 && swaps != 0;
   if (!can) return;
   const bool layered = can_.provider.find(';') != std::string::npos;
-  can_.changes = needs_hardware(can_.provider.c_str()) && !layered ? Network::Changes::by_adapter
+  can_.atomics = needs_hardware(can_.provider.c_str()) && !layered ? Network::Changes::by_adapter
                                                                    : Network::Changes::by_peer;
 }
 
@@ -173,7 +173,7 @@ std::string FabricEndpoint::text_of(std::span<const std::byte> name) const {
 base::Result<void*> FabricEndpoint::enlist(std::span<std::byte> memory) {
   if (!can_.registers_memory) return static_cast<void*>(nullptr);
   Owned<fid_mr> region;
-  // The number is a key that nobody else is told; it only has to differ.
+  // The number is a key that is never sent; it only has to be unique.
   int result = ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), FI_SEND | FI_RECV, 0,
                            regions_.size() + 1, 0, region.out(), nullptr);
   if (result == 0 && (info_.first()->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0) {
@@ -190,19 +190,19 @@ base::Result<void*> FabricEndpoint::enlist(std::span<std::byte> memory) {
   return ::fi_mr_desc(regions_.back().get());
 }
 
-Taken FabricEndpoint::outcome(ssize_t result, const char* call) {
-  if (result == 0) return Taken::yes;
-  if (result == -FI_EAGAIN) return Taken::later;
+PostResult FabricEndpoint::outcome(ssize_t result, const char* call) {
+  if (result == 0) return PostResult::yes;
+  if (result == -FI_EAGAIN) return PostResult::later;
   last_error_ = std::string(call) + ": " + library_.strerror(static_cast<int>(-result));
-  return Taken::failed;
+  return PostResult::failed;
 }
 
-Taken FabricEndpoint::inject(std::uint64_t to, std::span<const std::byte> bytes) {
+PostResult FabricEndpoint::inject(std::uint64_t to, std::span<const std::byte> bytes) {
   return outcome(::fi_inject(endpoint_.get(), bytes.data(), bytes.size(), to), "fi_inject");
 }
 
-Taken FabricEndpoint::send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
-                           Ticket& ticket) {
+PostResult FabricEndpoint::send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
+                                Ticket& ticket) {
   if (pieces.size() == 1) {
     return outcome(
         ::fi_send(endpoint_.get(), pieces[0].iov_base, pieces[0].iov_len, descriptor, to, &ticket),
@@ -215,7 +215,7 @@ Taken FabricEndpoint::send(std::uint64_t to, std::span<const iovec> pieces, void
       "fi_sendv");
 }
 
-Taken FabricEndpoint::receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) {
+PostResult FabricEndpoint::receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) {
   ticket.begin = memory.data();
   const iovec piece{memory.data(), memory.size()};
   fi_msg message{};
@@ -228,15 +228,16 @@ Taken FabricEndpoint::receive(std::span<std::byte> memory, void* descriptor, Tic
                  "fi_recvmsg");
 }
 
-Taken FabricEndpoint::fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
-                            const RemoteAddress& from, Ticket& ticket) {
+PostResult FabricEndpoint::rdma_read(std::uint64_t peer, std::span<std::byte> to,
+                                     std::uint32_t lkey, const RemoteAddress& from,
+                                     Ticket& ticket) {
   return outcome(::fi_read(endpoint_.get(), to.data(), to.size(), opened_.descriptor(lkey), peer,
                            from.address, from.key, &ticket),
                  "fi_read");
 }
 
-Taken FabricEndpoint::put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-                          const RemoteAddress& to, Ticket& ticket) {
+PostResult FabricEndpoint::rdma_write(std::uint64_t peer, std::span<const std::byte> from,
+                                      std::uint32_t lkey, const RemoteAddress& to, Ticket& ticket) {
   const iovec piece{const_cast<std::byte*>(from.data()), from.size()};
   void* descriptor = opened_.descriptor(lkey);
   const fi_rma_iov place{to.address, from.size(), to.key};
@@ -251,11 +252,11 @@ Taken FabricEndpoint::put(std::uint64_t peer, std::span<const std::byte> from, s
   return outcome(::fi_writemsg(endpoint_.get(), &message, FI_DELIVERY_COMPLETE), "fi_writemsg");
 }
 
-Taken FabricEndpoint::change(std::uint64_t peer, std::span<std::byte> was, const ChangeOrder& order,
-                             Ticket& ticket) {
+PostResult FabricEndpoint::atomic(std::uint64_t peer, std::span<std::byte> was,
+                                  const AtomicOperation& order, Ticket& ticket) {
   void* const result = opened_.descriptor(order.lkey);
   void* const operands = opened_.descriptor(order.operands_lkey);
-  if (order.kind == ChangeOrder::Kind::add) {
+  if (order.kind == AtomicOperation::Kind::add) {
     return outcome(
         ::fi_fetch_atomic(endpoint_.get(), order.operands, 1, operands, was.data(), result, peer,
                           order.place.address, order.place.key, FI_UINT64, FI_SUM, &ticket),

@@ -34,21 +34,21 @@ class FabricEndpoint final : public Endpoint {
   [[nodiscard]] base::Result<std::uint64_t> insert(std::span<const std::byte> name) override;
   [[nodiscard]] std::string text_of(std::span<const std::byte> name) const override;
   [[nodiscard]] base::Result<void*> enlist(std::span<std::byte> memory) override;
-  Taken inject(std::uint64_t to, std::span<const std::byte> bytes) override;
-  Taken send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
-             Ticket& ticket) override;
-  Taken receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) override;
+  PostResult inject(std::uint64_t to, std::span<const std::byte> bytes) override;
+  PostResult send(std::uint64_t to, std::span<const iovec> pieces, void* descriptor,
+                  Ticket& ticket) override;
+  PostResult receive(std::span<std::byte> memory, void* descriptor, Ticket& ticket) override;
   [[nodiscard]] base::Result<MemoryRegion> open_memory(std::span<std::byte> memory,
                                                        Access access) override {
     return opened_.open(memory, access);
   }
   void close_memory(const MemoryRegion& opened) override { opened_.close(opened); }
-  Taken fetch(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
-              const RemoteAddress& from, Ticket& ticket) override;
-  Taken put(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
-            const RemoteAddress& to, Ticket& ticket) override;
-  Taken change(std::uint64_t peer, std::span<std::byte> was, const ChangeOrder& order,
-               Ticket& ticket) override;
+  PostResult rdma_read(std::uint64_t peer, std::span<std::byte> to, std::uint32_t lkey,
+                       const RemoteAddress& from, Ticket& ticket) override;
+  PostResult rdma_write(std::uint64_t peer, std::span<const std::byte> from, std::uint32_t lkey,
+                        const RemoteAddress& to, Ticket& ticket) override;
+  PostResult atomic(std::uint64_t peer, std::span<std::byte> was, const AtomicOperation& order,
+                    Ticket& ticket) override;
   std::size_t read(std::span<Event> events) override;
   [[nodiscard]] std::string last_error() const override { return last_error_; }
   [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
@@ -63,7 +63,7 @@ class FabricEndpoint final : public Endpoint {
   [[nodiscard]] base::Error failed(const char* call, int result) const;
   void learn();
   void learn_changes();
-  Taken outcome(ssize_t result, const char* call);
+  PostResult outcome(ssize_t result, const char* call);
   std::size_t read_failure(Event& event);
 
   // Closed from the last to the first.

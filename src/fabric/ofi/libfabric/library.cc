@@ -43,7 +43,7 @@ void fill(fi_info& hints, const Demand& demand) {
   hints.caps = FI_MSG | (demand.shared_buffers ? FI_MULTI_RECV : 0);
   if (demand.remote) {
     hints.caps |= FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-    if (demand.changes) hints.caps |= FI_ATOMIC;
+    if (demand.atomics) hints.caps |= FI_ATOMIC;
     hints.tx_attr->op_flags = FI_DELIVERY_COMPLETE;
   }
   hints.mode = FI_CONTEXT | FI_CONTEXT2;

@@ -53,8 +53,8 @@ struct Demand {
   std::string domain;    ///< empty: any
   bool shared_buffers = false;
   bool ordered = false;
-  bool remote = false;   ///< reads and writes of peers' memory, of which the delivery is told
-  bool changes = false;  ///< with `remote`: atomic operations on it
+  bool remote = false;   ///< RDMA with FI_DELIVERY_COMPLETE
+  bool atomics = false;  ///< with `remote`: atomic operations on it
 };
 
 /// All that fits, in libfabric's order. Fails (other).
@@ -62,8 +62,8 @@ base::Result<InfoList> list_providers(const Library& library, const Demand& dema
 
 /// Whether a provider serves other hosts, and reliably, without one of the others under it.
 [[nodiscard]] bool serves_hosts(const char* provider) noexcept;
-/// Whether its endpoints listen on sockets of TCP, at the addresses that are their names. (Those of
-/// verbs;ofi_rxm look the same, and nobody is there.)
+/// Whether its endpoints listen on TCP sockets at the addresses that are their names. (Names of
+/// verbs;ofi_rxm have the same form, without a listener.)
 [[nodiscard]] bool listens_on_tcp(const char* provider) noexcept;
 /// Whether a provider needs hardware that nothing else of ours can use.
 [[nodiscard]] bool needs_hardware(const char* provider) noexcept;

@@ -79,11 +79,11 @@ base::Result<InfoList> most_able(const Library& library, Demand demand) {
     demand.remote = (lacks & 8) == 0;
     demand.ordered = (lacks & 4) == 0;
     demand.shared_buffers = (lacks & 2) == 0;
-    demand.changes = demand.remote && (lacks & 1) == 0;
+    demand.atomics = demand.remote && (lacks & 1) == 0;
     auto list = list_providers(library, demand);
     if (list.ok()) return list;
   }
-  demand.remote = demand.changes = demand.shared_buffers = demand.ordered = false;
+  demand.remote = demand.atomics = demand.shared_buffers = demand.ordered = false;
   return list_providers(library, demand);
 }
 

@@ -17,15 +17,13 @@
 
 namespace fulmar::fabric::ofi {
 
-/// Memory that is open for reads and writes, by own key. What a provider needs to know about it is
-/// discovered (its mr_mode):
+/// Registered memory, by lkey. The requirements of a provider are discovered (its mr_mode):
 ///
-/// * FI_MR_LOCAL: the own side of an order has to be registered, too. If not, memory for this
-///   process alone is nothing to libfabric, and costs nothing.
-/// * FI_MR_VIRT_ADDR: peers name bytes by their addresses. If not, by their distance from the
-///   region's begin.
+/// * FI_MR_LOCAL: local memory of an operation has to be registered, too. If not, Access::local is not
+///   passed to libfabric, and costs nothing.
+/// * FI_MR_VIRT_ADDR: peers use virtual addresses. If not, offsets in the region.
 /// * FI_MR_PROV_KEY: the provider chooses the key for peers. If not, we do: all bits that it
-///   allows, drawn from the kernel, so that nobody foresees it.
+///   allows, drawn from the kernel, so that it cannot be predicted.
 /// * FI_MR_ENDPOINT: a region is bound to the endpoint, and enabled.
 class Regions {
  public:
@@ -36,7 +34,7 @@ class Regions {
   [[nodiscard]] base::Result<MemoryRegion> open(std::span<std::byte> memory, Access access);
   /// Nothing happens if it is not open.
   void close(const MemoryRegion& opened) noexcept;
-  /// What goes with an order; null for memory that nobody asks about.
+  /// The descriptor for an operation; null if the provider needs none.
   [[nodiscard]] void* descriptor(std::uint32_t lkey) const noexcept {
     return lkey == 0 || lkey > slots_.size() ? nullptr : slots_[lkey - 1].descriptor;
   }

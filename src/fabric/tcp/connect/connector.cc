@@ -305,7 +305,7 @@ void Connector::check_deadline(Search& search, std::uint64_t now_ns) {
 void Connector::give_up(Search& search) {
   const std::uint32_t peer = search.peer();
   const std::uint16_t lane = search.lane();
-  // Where nobody listens at any address the process has ended.
+  // If connections to all addresses are refused the process has ended.
   const bool has_ended = search.exhausted() && !search.tries().empty();
   const auto kind = has_ended ? ErrorClass::proc_aborted : ErrorClass::other;
   const Error error = failure(kind, "%s cannot be reached from rank %u: %s",

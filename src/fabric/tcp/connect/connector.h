@@ -25,61 +25,59 @@
 
 namespace fulmar::fabric::tcp {
 
-/// Makes the connections of a process to the others of its job: each proven by both sides to belong
-/// to the job (wire/tcp/tcp_handshake.h) before anything else that comes from it is looked at.
+/// Makes the connections of a process to the others of its job: each mutually authenticated
+/// (wire/tcp/tcp_handshake.h) before any other data from it are processed.
 ///
-/// **Which way.** Nobody knows in advance which address of a host leads to it: bridges of
-/// containers have the same addresses everywhere, tunnels come and go, firewalls swallow packets.
-/// So all are tried side by side, the likeliest first (routes.h), each with the whole handshake; the
-/// first that is proven is used, the others are closed.
+/// **Which address.** It is not known in advance which address of a host is reachable: bridges of
+/// containers have the same addresses everywhere, tunnels come and go, firewalls drop packets. So all are
+/// tried in parallel, the likeliest first (routes.h), each with the whole handshake; the first that is
+/// authenticated is used, the others are closed.
 ///
-/// **Exactly one connection for a pair and lane**, although both sides may begin at once, by
-/// several ways each. One of the two decides: the one with the lower name
-/// (job, rank). It decides for the first
-/// connection that has proven the key, whoever began it, and tells the other side on that
-/// connection (in its proof if it has called, in the verdict if it was called). It decides once:
-/// from then on every other connection of this pair and lane is closed in the place of a decision.
-/// The other side never decides; it uses the connection on which the decision arrives and no other.
-/// A decision is proven with the key over both nonces, so it can neither be forged nor be one of
-/// another connection. So the two never use two different ones: the one side uses what it decided
-/// for, the other what it was told, and it was told at most once. If the decision gets lost because
-/// that connection breaks in that moment, the side that has decided sees the loss of an
-/// established connection, and the other one fails by its deadline: an error on both sides, never a
-/// pair of half connections.
+/// **Exactly one connection for a pair and lane**, although both sides may begin at once, with several
+/// addresses each. One of the two decides: the process with the lower name (job, rank). It chooses the
+/// first connection that is authenticated, whichever side began it, and sends that decision to the other
+/// side over this connection (in its proof if it has connected, in the verdict if it has accepted). It
+/// decides once: from then on every other connection of this pair and lane is closed instead. The other
+/// side never decides; it uses only the connection on which the decision arrives. A decision is
+/// authenticated with the key over both nonces, so it can neither be forged nor replayed from another
+/// connection. So the two never use different connections: one side uses the one that it chose, the other
+/// the one on which it received the decision, at most once. If the decision is lost because that
+/// connection breaks in that moment, the side that has decided sees the loss of an established connection,
+/// and the other one fails by its deadline: an error on both sides, never a half-open pair.
 ///
-/// **How long.** Every way has to lead to a host that answers before `deadline_ns` has passed; when
-/// none does, connecting fails with every address that was tried and why it failed. A host that has
-/// accepted the connection but whose process says nothing is another matter: an MPI process that
-/// computes answers nobody, and a correct program may do so for hours. Such a connection is waited
-/// for as long as the host lives (keep-alive), or for `answer_deadline_ns` if that is given; after
-/// a minute a line says so. Time in which step() was due and not called does not count.
+/// **Timeouts.** A host has to answer at some address before `deadline_ns` has passed; otherwise
+/// connecting fails with every address that was tried and the reason. A host that has accepted the
+/// connection but whose process does not answer is different: an MPI process that computes may do so for
+/// hours. Such a connection may wait as long as the host is alive (keep-alive), or for
+/// `answer_deadline_ns` if that is set; after a minute a message is printed. Time in which step() was due
+/// and not called does not count.
 ///
-/// **Strangers** (docs/security.md): at most 64 accepted connections are unproven at a time; each
-/// has 5 s for its first message and 20 s in all; when all places are taken the oldest gives way to
-/// a new one, after a quarter of a second if it has said nothing, else after one. A step() accepts
-/// at most
-/// 16. A stranger makes nobody allocate memory, and at most one line a second for each kind.
+/// **Strangers** (docs/security.md): at most 64 accepted connections are unauthenticated at a time; each
+/// has 5 s for its first message and 20 s in all; when all places are taken the oldest is replaced by a
+/// new one, after a quarter of a second if it has sent nothing, else after one second. A step() accepts at
+/// most 16. No memory is allocated for a stranger, and at most one message a second is printed for each
+/// kind.
 ///
-/// Thread rule: all calls under the lock of the engine. Nothing blocks, but for a handful of system
-/// calls in open().
+/// Thread rule: all calls under the lock of the engine. Nothing blocks, except for a few system calls in
+/// open().
 class Connector {
  public:
   struct Config {
     Processes processes;     ///< required
     std::string interfaces;  ///< FULMAR_TCP_INTERFACES; empty: all
     std::uint64_t deadline_ns = 8'000'000'000;
-    /// Gets lines for the user, at most a few a second; may be null.
+    /// Gets messages for the user, at most a few a second; may be null.
     void (*report)(void* owner, const char* line) = nullptr;
     void* owner = nullptr;
     std::string ports;       ///< FULMAR_TCP_PORTS; empty: any
     std::string congestion;  ///< FULMAR_TCP_CONGESTION; empty: auto
-    /// Interfaces or subnets whose addresses are told first, so that peers try them before others
-    /// as likely; and what is tried first has a second before the next is. Empty: none is better.
+    /// Interfaces or subnets whose addresses are listed first, so that peers try them before others of the
+    /// same likelihood, and one second before the next address. Empty: no preference.
     std::string preferred;
-    std::size_t most_addresses = wire::max_tcp_addresses;  ///< that are told
+    std::size_t most_addresses = wire::max_tcp_addresses;  ///< that are listed in address()
     /// 0: no end, see above. Counted from `deadline_ns` on.
     std::uint64_t answer_deadline_ns = 0;
-    /// What time it is, in nanoseconds; null: base::now_ns(). For tests.
+    /// The clock, in nanoseconds; null: base::now_ns(). For tests.
     std::uint64_t (*clock)(void* owner) = nullptr;
   };
 
@@ -89,47 +87,44 @@ class Connector {
     std::uint32_t peer;
     unsigned lane;
     /// Of `connected`: owned by the receiver of the event. Non-blocking, close-on-exec,
-    /// TCP_NODELAY, keep-alive (socket_options.h); nothing of what follows the handshake has been
-    /// read.
+    /// TCP_NODELAY, keep-alive (socket_options.h); no data behind the handshake have been read.
     int socket;
     base::Error error;  ///< of `failed`; a list too long for it goes to Config::report, too
   };
 
   static constexpr unsigned max_lanes = 64;
 
-  /// Opens the library for authentication and listens. Fails (arg) for an option that cannot be
-  /// read, else (other) with a text that says what was tried.
+  /// Opens the library for authentication and listens. Fails (arg) for an invalid option, else (other) with
+  /// a text that lists what was tried.
   static base::Result<std::unique_ptr<Connector>> open(Config config);
   Connector(const Connector&) = delete;
   Connector& operator=(const Connector&) = delete;
-  /// Closes everything but the sockets that it has given away.
+  /// Closes everything except the sockets that were handed out by events.
   ~Connector() = default;
 
   /// What the others need to connect to this process; at most 600 bytes.
   [[nodiscard]] std::vector<std::byte> address() const;
 
   /// Begins to connect `lanes` (1 to max_lanes) times to the owner of `blob`, which is its
-  /// address(). Each lane ends with exactly one event, also if it is the peer who connects. Lanes
-  /// that are connected or on the way are left as they are. Failure is final: what has failed once
-  /// fails again, and the peer's own attempts are refused. Its error is proc_aborted where no
-  /// address can be the peer's any more (all refuse connections), else other.
+  /// address(). Each lane ends with exactly one event, also if the peer connects first. Lanes that are
+  /// connected or pending are left alone. Failure is final: a later attempt fails, too, and the peer's
+  /// attempts are refused. Its error is proc_aborted if all addresses refuse connections, else other.
   ///
-  /// Lane 0 finds the way; the other lanes are begun by the side that has found it, along it.
+  /// Lane 0 finds the address; the other lanes are begun by the side that has found it.
   void connect(std::uint32_t peer, std::span<const std::byte> blob, unsigned lanes);
 
-  /// The connections to a peer have ended in good order: there may be new ones, which either side
-  /// begins.
+  /// The connections to a peer have ended in an orderly way: there may be new ones, begun by either side.
   void forget(std::uint32_t peer) noexcept;
-  /// Those to all have, and this process begins anew: what has failed may be tried again.
+  /// The same for all peers, when this process starts a new session: failed peers may be tried again.
   void forget_all() noexcept;
-  /// Also what has failed is tried again when it is asked for, or when the peer does.
+  /// A failed peer may be tried again, by either side.
   void readmit(std::uint32_t peer) noexcept;
 
-  /// Whether a connection is under way that the peer may be using already: to leave now would break
-  /// it. Of an accepted one the peer need not have proven the key.
+  /// Whether a pending connection may be in use by the peer already, so that leaving now would break it. An
+  /// accepted one need not be authenticated.
   [[nodiscard]] bool awaits_decision() const noexcept { return links_.await_decision(); }
 
-  /// Does what can be done now; appends what has come of it, also connections that others began.
+  /// Does what can be done now; appends events, also for connections that peers have begun.
   void step(std::vector<Event>& events);
 
   /// An epoll descriptor, readable when step() would do something.
@@ -142,7 +137,7 @@ class Connector {
   /// Bits by lane.
   struct Peer {
     std::uint64_t taken = 0;
-    std::uint64_t chosen = 0;  ///< decided for, and not yet told completely
+    std::uint64_t chosen = 0;  ///< decided for, and not sent completely
     std::uint64_t given_up = 0;
   };
   using LaneKey = std::uint64_t;

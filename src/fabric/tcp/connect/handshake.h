@@ -13,13 +13,12 @@
 
 namespace fulmar::fabric::tcp {
 
-/// One side of the handshake of wire/tcp/tcp_handshake.h, without a socket and without a clock: bytes
-/// go in and come out. It never asks for more bytes than the handshake has, so that what follows
-/// stays in the socket, and keeps nothing whose size the other side chooses.
+/// One side of the handshake of wire/tcp/tcp_handshake.h, a state machine without socket and clock. It never
+/// reads more bytes than the handshake has, so that what follows stays in the socket, and stores nothing
+/// whose size the other side chooses.
 class Handshake {
  public:
-  /// What this side knows: who it is, which processes there are, and by which keys they prove it.
-  /// Outlives the handshake.
+  /// The names and keys of this process and its peers. Outlives the handshake.
   struct Identity {
     base::KeyedHash hash;
     Processes processes;
@@ -28,17 +27,17 @@ class Handshake {
   enum class State : std::uint8_t {
     waiting,   ///< for bytes: those of room()
     greeted,   ///< answerer: the hello is meant for this rank; call answer()
-    choosing,  ///< the peer has proven the key and this side decides: call choose(), or close
-    done,      ///< both have proven the key and this connection is used, once outgoing() is empty
+    choosing,  ///< the peer is authenticated and this side decides: call choose(), or close
+    done,      ///< both are authenticated and this connection is used, once outgoing() is empty
     failed,    ///< see problem(); what is outgoing() may be sent before the socket is closed
   };
   enum class Problem : std::uint8_t {
     none,
-    garbage,      ///< speaks something else
+    garbage,      ///< another protocol
     version,      ///< another version of Fulmar
     other_job,    ///< a hello of a job that is not known here, or to another one
-    wrong_rank,   ///< of a known job, but not the process that was called
-    wrong_proof,  ///< does not know the key, or repeats what somebody else said
+    wrong_rank,   ///< of a known job, but not the process that was connected to
+    wrong_proof,  ///< without the key, or a replay
     taken,        ///< the other side has a connection for this lane already
     given_up,     ///< the other side has given up connecting
     internal,     ///< the library of KeyedHash has failed
@@ -52,17 +51,17 @@ class Handshake {
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] Problem problem() const noexcept { return problem_; }
-  /// Whether anything has been understood from the other side.
+  /// Whether any valid message has come from the other side.
   [[nodiscard]] bool heard() const noexcept { return step_ != Step::hello; }
-  /// Whether the next word is the other side's decision: it may be using this connection already.
+  /// Whether the next message is the other side's decision: it may be using this connection already.
   [[nodiscard]] bool awaits_decision() const noexcept {
     const Step last = role_ == Role::caller ? Step::verdict : Step::proof;
     return state_ == State::waiting && step_ == last && !decides();
   }
   /// Whether a message from the other side has begun and is not complete.
   [[nodiscard]] bool in_message() const noexcept { return filled_ != 0; }
-  /// The id of: the process that the caller calls; of the answerer, once `greeted`, the one that
-  /// says to be calling.
+  /// The id of the peer: for the caller the process it connects to; for the answerer, once `greeted`, the one
+  /// that the hello names.
   [[nodiscard]] std::uint32_t peer() const noexcept { return peer_; }
   [[nodiscard]] std::uint16_t lane() const noexcept { return hello_.lane; }
 

@@ -29,7 +29,7 @@ using wire::AddressFamily;
 using wire::AddressKind;
 using wire::TcpAddress;
 
-/// How those who make networks of containers and virtual machines inside a host name them.
+/// Name prefixes of networks of containers and virtual machines inside a host.
 constexpr std::array<std::string_view, 16> bridge_names = {
     "docker", "br-",  "virbr",   "veth", "cni",   "podman",  "lxcbr", "lxdbr",
     "incus",  "cali", "flannel", "kube", "vmnet", "vboxnet", "vnet",  "xenbr"};
@@ -88,7 +88,7 @@ std::string_view trimmed(std::string_view text) {
 AddressKind kind_of(std::string_view interface, unsigned flags,
                     const TcpAddress& address) noexcept {
   if ((flags & IFF_LOOPBACK) != 0) return AddressKind::loopback;
-  // Nobody outside is on such a link, whatever the address.
+  // No other host is on such a link, whatever the address.
   const bool inside = begins_like_one_of(interface, bridge_names);
   if (is_link_local(address) && !inside) return AddressKind::link_local;
   if ((flags & IFF_RUNNING) == 0) return AddressKind::idle;

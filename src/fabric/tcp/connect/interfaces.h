@@ -13,18 +13,18 @@
 
 namespace fulmar::fabric::tcp {
 
-/// An address of this host. `address.port` is 0 until somebody listens there; `address.scope` is
+/// An address of this host. `address.port` is 0 until there is a listener; `address.scope` is
 /// the index of the interface.
 struct LocalAddress {
   wire::TcpAddress address;
   std::string interface;
 };
 
-/// The addresses of all interfaces that are up, the likeliest kinds first. Fails (other) when the
-/// system does not tell.
+/// The addresses of all interfaces that are up, the likeliest kinds first. Fails (other) if the system call
+/// does.
 base::Result<std::vector<LocalAddress>> local_addresses();
 
-/// Zero where the system does not tell.
+/// Zero if the system does not say.
 wire::HostIdentity host_identity();
 
 /// What a name and the flags of getifaddrs() (IFF_*) say about an address.
@@ -32,11 +32,11 @@ wire::HostIdentity host_identity();
                                         const wire::TcpAddress& address) noexcept;
 
 /// FULMAR_TCP_INTERFACES: "auto", or a list of interfaces (`eth0`, `ib*`), addresses and subnets
-/// (`10.1.0.0/16`), each with `^` ahead to exclude it. What is excluded is excluded; of the rest,
-/// all is taken if nothing was named without `^`.
+/// (`10.1.0.0/16`), each with `^` ahead to exclude it. Exclusions win; the rest is used if no part is without
+/// `^`.
 class InterfaceChoice {
  public:
-  /// Fails (arg) naming the part that cannot be read.
+  /// Fails (arg) with the invalid part.
   static base::Result<InterfaceChoice> parse(std::string_view text);
 
   /// False for "auto" and the empty text.

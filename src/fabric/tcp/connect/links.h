@@ -18,13 +18,13 @@
 
 namespace fulmar::fabric::tcp {
 
-/// A connection that is not proven yet.
+/// A connection that is not authenticated yet.
 struct Link {
   enum class Stage : std::uint8_t { unused, connecting, talking };
   enum class Side : std::uint8_t { called, accepted };
 
   base::UniqueFd socket;
-  std::optional<Handshake> talk;  ///< while talking
+  std::optional<Handshake> talk;  ///< while the handshake is going on
   Stage stage = Stage::unused;
   Side side = Side::called;
   bool chosen = false;         ///< this side has decided for it
@@ -36,9 +36,9 @@ struct Link {
   std::uint64_t token = 0;     ///< names this use of the place; changes with every use
 };
 
-/// The places of unproven connections and the epoll descriptor that watches them. The number of
-/// places is fixed; those for accepted connections are there from the start, so that a stranger can
-/// make nobody allocate anything.
+/// The slots of unauthenticated connections and the epoll descriptor that watches them. The number of slots is
+/// fixed; those for accepted connections are allocated at the start, so that no memory is allocated for a
+/// stranger.
 class Links {
  public:
   static constexpr std::size_t max_accepted = 64;
@@ -47,7 +47,7 @@ class Links {
   static base::Result<Links> open();
 
   [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
-  /// A free place, or nullptr.
+  /// A free slot, or nullptr.
   [[nodiscard]] Link* place(Link::Side side);
   [[nodiscard]] bool has_place(Link::Side side) const noexcept;
   /// The connection of an epoll event, if it is still the one that the event is about.
@@ -56,14 +56,14 @@ class Links {
   /// Whether any handshake does (Handshake::awaits_decision).
   [[nodiscard]] bool await_decision() const noexcept;
 
-  /// Puts a socket into a place. False: the kernel refuses to watch it.
+  /// Puts a socket into a slot. False: epoll_ctl failed.
   [[nodiscard]] bool begin(Link& link, base::UniqueFd socket, Link::Stage stage,
                            std::uint64_t now_ns);
-  /// Asks for other events.
+  /// Changes the watched events.
   void watch(Link& link, std::uint32_t events) noexcept;
-  /// Closes the connection and frees the place.
+  /// Closes the connection and frees the slot.
   void close(Link& link) noexcept;
-  /// Frees the place and gives the socket away.
+  /// Frees the slot and returns the socket.
   [[nodiscard]] int release(Link& link) noexcept;
 
   /// Watches a listening socket; its events carry `listener_bit | index`.

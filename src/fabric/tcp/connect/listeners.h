@@ -13,12 +13,12 @@
 
 namespace fulmar::fabric::tcp {
 
-/// FULMAR_TCP_PORTS: "auto" (any that is free), or "20000-20100".
+/// FULMAR_TCP_PORTS: "auto" (any free port), or "20000-20100".
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
 
-  /// Fails (arg) naming what cannot be read.
+  /// Fails (arg) with the invalid value.
   static base::Result<PortRange> parse(std::string_view text);
 };
 
@@ -34,11 +34,11 @@ struct Listening {
 
 enum class Reach : std::uint8_t {
   everywhere,  ///< one socket for IPv4 and one for IPv6, on all addresses
-  used_only,   ///< one for each address in use, so that nothing can be reached by another way
+  used_only,   ///< one for each address in use, so that there is no access over others
 };
 
-/// Listens, non-blocking. An address that cannot be listened on is left out; fails (other), saying
-/// what was tried, if none can.
+/// Listens, non-blocking. An address that cannot be listened on is left out; if none is left it fails (other)
+/// with a list of what was tried.
 base::Result<Listening> listen_on(std::span<const LocalAddress> used, Reach reach, PortRange ports);
 
 }  // namespace fulmar::fabric::tcp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Connector: who is let in, and for how long.
+// Connector: which connections are accepted, and for how long they are kept.
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr std::uint64_t ms = 1'000'000;
 /// For the first message, and for all.
 constexpr std::uint64_t first_message_ns = 5000 * ms;
 constexpr std::uint64_t handshake_ns = 20000 * ms;
-/// How long a place is safe from those who wait for one: before and after the first message.
+/// How long a connection is kept although others wait for its slot: before and after the first message.
 constexpr std::uint64_t safe_silent_ns = 250 * ms;
 constexpr std::uint64_t safe_talking_ns = 1000 * ms;
 constexpr int accepted_in_a_step = 16;

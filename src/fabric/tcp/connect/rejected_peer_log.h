@@ -8,19 +8,19 @@
 
 namespace fulmar::fabric::tcp {
 
-/// What somebody who does not belong to the job did, or seems to have done.
+/// Why a connection was rejected.
 enum class Strangeness : std::uint8_t {
-  garbage,      ///< spoke something else
-  silent,       ///< connected and said too little in time
+  garbage,      ///< another protocol
+  silent,       ///< sent too little in time
   version,      ///< another version of Fulmar
-  other_job,    ///< says to belong to another job
-  wrong_proof,  ///< does not know the key
-  crowd,        ///< too many unproven connections at once
+  other_job,    ///< of another job
+  wrong_proof,  ///< without the key
+  crowd,        ///< too many unauthenticated connections at once
   descriptors,  ///< none is left for a further connection
 };
 inline constexpr std::size_t strangeness_count = 7;
 
-/// Passes on at most one line for each kind and second, however much happens.
+/// Reports at most one message a second for each kind.
 class RejectedPeerLog {
  public:
   using Report = void (*)(void* owner, const char* line);
@@ -29,7 +29,7 @@ class RejectedPeerLog {
   /// `report` may be null.
   RejectedPeerLog(Report report, void* owner) noexcept : report_(report), owner_(owner) {}
 
-  /// `who` is an address and a port, or "-".
+  /// `who`: an address and a port, or "-".
   void note(Strangeness kind, const std::string& who, std::uint64_t now_ns);
 
  private:

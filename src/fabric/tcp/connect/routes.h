@@ -13,23 +13,23 @@
 
 namespace fulmar::fabric::tcp {
 
-/// A way to reach a peer.
+/// An address pair to try for a peer.
 struct Way {
   Endpoint to;
-  std::optional<Endpoint> from;  ///< an own address to leave from, where interfaces are chosen
-  unsigned rank = 0;             ///< its place in the order of likeliness: small is likely
+  std::optional<Endpoint> from;  ///< the local address to bind, if interfaces are selected
+  unsigned rank = 0;             ///< likelihood class: small is likely
 };
 
-/// An address that cannot lead to the peer, and why.
+/// An address that cannot reach the peer, and why.
 struct NoWay {
   std::string address;
   const char* reason;
 };
 
-/// Way::rank of link-local addresses, from which on few hope is left.
+/// Way::rank of link-local addresses, the first unlikely class.
 inline constexpr unsigned link_local_rank = 9;
 
-/// The unlikeliest beyond are left out.
+/// Limit of the list; the unlikeliest ones are left out.
 inline constexpr std::size_t max_ways = 24;
 
 struct Ways {
@@ -38,11 +38,11 @@ struct Ways {
 };
 
 enum class Source : std::uint8_t {
-  any,    ///< the kernel chooses where a connection leaves
+  any,    ///< the kernel chooses the local address
   chosen  ///< only from the addresses in use
 };
 
-/// What this host knows about itself.
+/// The addresses of this host.
 struct Surroundings {
   wire::HostIdentity host;
   std::span<const LocalAddress> all;   ///< every address that it has
@@ -50,11 +50,11 @@ struct Surroundings {
   Source source = Source::any;
 };
 
-/// Orders the addresses of a peer by how likely they lead to it: its loopback on the same host,
-/// then a subnet that both are in, then what has to be routed, tunnels, and last networks inside
-/// hosts (bridges of containers have the same subnets everywhere), interfaces without a carrier,
-/// and link-local addresses. Leaves out what cannot work: the loopback of another host, an address
-/// that this host has too (a connection would reach this host), IPv6 without IPv6 here.
+/// Orders the addresses of a peer by the likelihood that they reach it: its loopback on the same host, then a
+/// common subnet, then routed addresses, tunnels, and last networks inside hosts (bridges of containers have
+/// the same subnets everywhere), interfaces without a carrier, and link-local addresses. Leaves out what
+/// cannot work: the loopback of another host, an address that this host has too (a connection would reach
+/// this host), IPv6 without IPv6 here.
 Ways ways_to(const wire::TcpAddresses& peer, const Surroundings& here);
 
 }  // namespace fulmar::fabric::tcp

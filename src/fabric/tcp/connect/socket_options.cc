@@ -35,26 +35,26 @@ void prepare_socket(int socket, std::uint32_t handshake_ms) noexcept {
 
 void settle_socket(int socket) noexcept { set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
 
-base::Error check_answers(int socket, std::uint32_t after_ms, const Look& look,
+base::Error check_answers(int socket, std::uint32_t after_ms, const ProbeTime& time,
                           std::uint64_t& since_ns) noexcept {
   // After a handshake that lost a packet the kernel starts with repetitions 3 s apart, so in nine
   // seconds there are two, and where it can (Linux 6.15) in eight. Probes of a closed window come
   // seldom once it is closed for long: one or two of them may be lost while the other side is well.
-  // Who waits for less time has another way to the peer, and loses little by a mistake.
+  // With a shorter timeout other networks reach the peer, so a mistake costs little.
   constexpr unsigned many_repetitions = 2;
   const unsigned many_probes = after_ms < dead_after_ms ? 4 : 5;
   tcp_info info{};
   socklen_t bytes = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return {};
-  const std::uint64_t now_ns = look.now_ns;
+  const std::uint64_t now_ns = time.now_ns;
   const bool has_repeated = info.tcpi_retransmits != 0 || info.tcpi_probes != 0;
-  if (!has_repeated || look.is_late) {
+  if (!has_repeated || time.is_late) {
     // A repetition counts as sent if it got as far as the cable; the time between two doubles.
     const std::uint64_t last_ns = has_repeated ? info.tcpi_last_data_sent * ns_per_ms : 0;
     const std::uint64_t waiting_ns = std::max(std::uint64_t{info.tcpi_rto} * 1000, last_ns);
     since_ns = std::max(since_ns, now_ns - std::min(now_ns, waiting_ns));
   }
-  const std::uint64_t silent_ns = now_ns - std::min(since_ns, look.silent_since_ns);
+  const std::uint64_t silent_ns = now_ns - std::min(since_ns, time.silent_since_ns);
   const bool repeating =
       info.tcpi_retransmits >= many_repetitions || info.tcpi_probes >= many_probes;
   const std::uint64_t silent_ms =

@@ -18,12 +18,12 @@ struct Block {
   [[nodiscard]] std::span<std::byte> all() const noexcept { return {memory.get(), bytes}; }
 };
 
-/// Memory of all connections for bytes under way. A connection has a block only while something
-/// waits in it, and the blocks go round, so that few are in use and those are in the cache.
+/// Memory of all connections for bytes in flight. A connection has a block only while something waits in it,
+/// and blocks are reused, so that few are in use and those are in the cache.
 ///
-/// The budget bounds the sum. When it is used up a connection still gets as much as one frame
-/// needs, so that none starves while others hold what they have; the sum is then bounded by the
-/// frame size times the connections that have half a frame.
+/// The budget bounds the sum. When it is used up a connection still gets as much as one frame needs, so that
+/// none starves; the sum is then bounded by the frame size times the number of connections with a partial
+/// frame.
 class Buffers {
  public:
   static constexpr std::size_t block_bytes = 128U << 10;
@@ -37,7 +37,7 @@ class Buffers {
   /// Empties `block`.
   void give_back(Block& block);
 
-  /// Held by connections, and kept for them.
+  /// Held by connections, and free.
   [[nodiscard]] std::size_t bytes_in_use() const noexcept { return in_use_; }
   [[nodiscard]] std::size_t bytes_kept() const noexcept { return kept_.size() * block_bytes; }
 

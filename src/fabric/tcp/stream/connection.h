@@ -26,7 +26,7 @@ struct Connection {
   base::UniqueFd socket;
   std::uint32_t peer = 0;
   unsigned lane = 0;
-  std::string address;  ///< of the other end, in words
+  std::string address;  ///< of the other end, as text
   Inbox in;
   Outbox out;
   std::uint64_t posted_at = 0;  ///< number of the poll before the last post
@@ -36,11 +36,11 @@ struct Connection {
   FinHandshake fin;
   int write_error = 0;        ///< what arrived before is read all the same
   bool hot = false;           ///< read by every poll
-  bool unsent = false;        ///< something waits, and the socket may have room: listed
-  bool held = false;          ///< the end of what was written waits for more
-  bool blocked = false;       ///< something waits for room in the socket
-  bool in_blocked = false;    ///< listed so; for a while after, too
-  bool watches_room = false;  ///< epoll tells of room too
+  bool unsent = false;        ///< bytes wait, and the socket may have room: listed
+  bool held = false;          ///< the end of what was written waits for more (MSG_MORE)
+  bool blocked = false;       ///< bytes wait for room in the socket
+  bool in_blocked = false;    ///< listed; for a while after, too
+  bool watches_room = false;  ///< epoll watches for room, too
   bool unanswered = false;    ///< something was written, and not all of it is acknowledged
   Acked acked;                ///< while that is so
   std::uint64_t unanswered_since_ns = 0;
@@ -49,7 +49,7 @@ struct Connection {
   [[nodiscard]] bool quiesced() const noexcept { return fin.complete() && out.empty(); }
 };
 
-/// What there is of a peer that was ever talked to.
+/// The state of a peer with any traffic.
 struct Peer {
   PeerLife life;  ///< open and closing: what lane 0 is; closed: the other lanes are being closed
   std::uint32_t dead_after_ms = tcp::dead_after_ms;

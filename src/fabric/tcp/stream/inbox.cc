@@ -33,11 +33,11 @@ std::size_t bytes_in(std::span<const iovec> pieces) noexcept {
 Reading Inbox::read(Io& io, int socket, std::span<std::byte> scratch, std::uint32_t peer,
                     SinkRef sink, Buffers& buffers) {
   std::array<iovec, most_places + 1> pieces;
-  const std::size_t aimed = aim(std::span(pieces).first(most_places), peer, sink);
-  const std::size_t direct = bytes_in(std::span(pieces).first(aimed));
+  const std::size_t expected = fill_iovecs(std::span(pieces).first(most_places), peer, sink);
+  const std::size_t direct = bytes_in(std::span(pieces).first(expected));
   const std::size_t beyond = std::min(reach(), scratch.size());
-  pieces[aimed] = {scratch.data(), beyond};
-  const ssize_t came = io.read(socket, std::span(pieces).first(aimed + 1));
+  pieces[expected] = {scratch.data(), beyond};
+  const ssize_t came = io.read(socket, std::span(pieces).first(expected + 1));
   if (came <= 0) return failed_read(came);
 
   Reading reading;
@@ -215,7 +215,7 @@ void Inbox::fill_places(std::size_t bytes, std::uint32_t peer, SinkRef sink) {
               (complete ? payload_bytes() : have_) - begin);
 }
 
-std::size_t Inbox::aim(std::span<iovec> to, std::uint32_t peer, SinkRef sink) {
+std::size_t Inbox::fill_iovecs(std::span<iovec> to, std::uint32_t peer, SinkRef sink) {
   if (stage_ == Stage::body) {
     to[0] = {stash_.memory.get() + have_, frame_.length - have_};
     return 1;

@@ -19,14 +19,14 @@
 
 namespace fulmar::fabric::tcp {
 
-/// What one look at a socket brought.
+/// The result of reading a socket.
 struct Reading {
   enum class State : std::uint8_t {
     more,     ///< the socket may have more
     drained,  ///< nothing more for now
     ended,    ///< the peer has closed its side
-    failed,   ///< the system says `error`
-    broken,   ///< the bytes make no sense: `fault` says why
+    failed,   ///< errno is `error`
+    broken,   ///< invalid bytes: `fault` says why
   };
   State state = State::drained;
   int error = 0;
@@ -37,22 +37,21 @@ struct Reading {
 
 /// The receiving side of one connection.
 ///
-/// Bytes are read into memory that all connections share, `scratch`; most frames are handed over
-/// from there and leave nothing behind. Of a frame that came in part, the connection keeps what it
-/// has; from then on the socket is read straight to where the rest belongs (in the receiver's
-/// memory, if the packet was posted in place), and into the scratch behind it. What
-/// stands in the scratch was copied once too often if it belongs to a long body, so a connection
-/// that brings long bodies is read only a little way beyond the end of each.
+/// Bytes are read into memory that all connections share, `scratch`; most frames are handed over from there.
+/// For a partial frame the connection stores what has come; from then on the socket is read directly to
+/// where the rest belongs (the receiver's memory, if the packet was posted in place), and into the scratch
+/// behind it. Bytes of a long body in the scratch need another copy, so a connection with long bodies is
+/// read only a little beyond the end of each.
 class Inbox {
  public:
   static constexpr std::size_t scratch_bytes = 64U << 10;
   /// The most pieces of a place that are kept.
   static constexpr std::size_t most_places = 128;
 
-  /// One system call. `peer` is whom the sink is told as the sender.
+  /// One system call. `peer` is the sender for the sink.
   Reading read(Io& io, int socket, std::span<std::byte> scratch, std::uint32_t peer, SinkRef sink,
                Buffers& buffers);
-  /// Decodes bytes that follow those before; null, or what is wrong with them.
+  /// Decodes the next bytes of the stream; null, or why they are invalid.
   [[nodiscard]] const char* take(std::span<const std::byte> bytes, std::uint32_t peer, SinkRef sink,
                                  Buffers& buffers);
 
@@ -60,11 +59,11 @@ class Inbox {
   [[nodiscard]] bool bye_received() const noexcept { return bye_; }
   [[nodiscard]] bool farewell_received() const noexcept { return farewell_; }
   [[nodiscard]] bool seen_received() const noexcept { return seen_; }
-  /// Units of packets that were taken and not told of; `tell` is called when the peer is told of
-  /// another wire::tcp_taken_step of them.
+  /// Units of packets that were taken and not credited; `tell` is called when a credit for another
+  /// wire::tcp_taken_step of them was sent.
   [[nodiscard]] std::uint32_t untold_units() const noexcept { return units_.unacknowledged(); }
   void tell() noexcept { units_.note_acknowledged_more(wire::tcp_taken_step); }
-  /// Units that the peer has told of since the last call.
+  /// Credits from the peer since the last call.
   [[nodiscard]] std::uint32_t fetch_acknowledged() noexcept {
     return std::exchange(acknowledged_, 0U);
   }
@@ -106,8 +105,8 @@ class Inbox {
   void fill_places(std::size_t bytes, std::uint32_t peer, SinkRef sink);
   /// Where the bytes that come next belong, if not to the scratch: writes pieces to `to`, returns
   /// their number.
-  std::size_t aim(std::span<iovec> to, std::uint32_t peer, SinkRef sink);
-  /// Takes note of `bytes` bytes that came to where `aim` said.
+  std::size_t fill_iovecs(std::span<iovec> to, std::uint32_t peer, SinkRef sink);
+  /// Takes note of `bytes` bytes that came to where `fill_iovecs` said.
   void hit(std::size_t bytes, std::uint32_t peer, SinkRef sink, Buffers& buffers);
   void finish_body(std::uint32_t peer, SinkRef sink, Buffers& buffers);
   void finish_frame() noexcept;

@@ -16,8 +16,7 @@
 #include "fabric/tcp/connect/socket_options.h"
 #include "wire/travels.h"
 
-/// Connections: their begin, and what is written to them. Reading is in streams_poll.cc, their end
-/// in streams_ends.cc.
+/// Starting connections, and writing. Reading is in streams_poll.cc, the end in streams_ends.cc.
 namespace fulmar::fabric::tcp {
 namespace {
 
@@ -168,7 +167,7 @@ Peer* Streams::ready_peer(std::uint32_t peer, wire::PacketKind kind, Post& other
   Admission admission = other.life.admit(kind, rules());
   if (admission == Admission::connect) {
     other.life.ask();
-    if (config_.wanted != nullptr) config_.wanted(config_.owner, peer);
+    if (config_.connect != nullptr) config_.connect(config_.owner, peer);
     admission = other.life.admit(kind, rules());
   }
   if (admission == Admission::send) {
@@ -210,7 +209,7 @@ Post Streams::send(Connection& connection, const wire::Envelope& envelope,
   return Post::done;
 }
 
-/// The packet waits for company.
+/// The packet waits to be written together with others.
 Post Streams::collect(Connection& connection, const wire::Envelope& envelope,
                       std::span<const std::byte> body) {
   if (!connection.out.reserve(buffers_, body.size())) {
@@ -227,7 +226,7 @@ Post Streams::collect(Connection& connection, const wire::Envelope& envelope,
   return Post::done;
 }
 
-/// After a failed write it is lost when the end of the connection is known, as what was before it.
+/// After a failed write the packet is lost with the connection, like those before it.
 void Streams::drop(std::uint32_t peer, std::uint64_t token) {
   const Peer& other = peer_at(peer);
   const bool ends = other.life.is_connected() && other.lanes[0]->write_error != 0;
@@ -253,7 +252,7 @@ Post Streams::post_in_place(std::uint32_t peer, const wire::Envelope& envelope,
   return Post::done;
 }
 
-/// Lanes above 0 first, where there are: short packets have lane 0 for themselves then.
+/// Lanes above 0 first, if there are any, so that lane 0 is left to short packets.
 Connection& Streams::least_loaded(Peer& peer) noexcept {
   Connection* best = nullptr;
   for (unsigned lane = most_lanes; lane-- > 0;) {
@@ -272,8 +271,8 @@ void Streams::want_flush(Connection& connection) {
 
 void Streams::settle(Connection& connection, const Writing& writing) {
   if (writing.state == Writing::State::failed) {
-    // The end is noticed by reading, which may bring packets that the peer sent before. What was not sent is
-    // lost when that is known, so that who hears of it can say why.
+    // The end is detected by reading, which may bring packets that the peer sent before. Unsent packets are
+    // reported as lost then, with the cause.
     connection.write_error = writing.error;
     connection.out.abandon(buffers_, abandoned_);
     warm(connection);
@@ -301,7 +300,7 @@ bool Streams::write(Connection& connection, Io::Next next) {
   return writing.bytes > 0;
 }
 
-/// What the last write left behind leaves with the next one or the next flush.
+/// Bytes held back by the last write are sent with the next one or the next flush.
 void Streams::note_next(Connection& connection, Io::Next next) {
   connection.held = next == Io::Next::more;
   if (connection.held) want_flush(connection);
@@ -355,10 +354,10 @@ void Streams::write_signals(Connection& connection) {
     fin.note_ack_sent();
     want_flush(connection);
   }
-  if (fin.ack_due()) signals_owed_ = true;
+  if (fin.ack_due()) control_pending_ = true;
   while (connection.in.untold_units() >= wire::tcp_taken_step && !fin.fin_sent()) {
     if (!connection.out.reserve(buffers_, 0)) {
-      signals_owed_ = true;
+      control_pending_ = true;
       break;
     }
     connection.out.append(wire::TcpSignal::taken);
@@ -368,7 +367,7 @@ void Streams::write_signals(Connection& connection) {
   // Packets in place that have not begun come after everything that is copied, `bye` comes last.
   const bool last = connection.out.bytes_in_place() == 0;
   if (fin.fin_due() && last && connection.out.reserve(buffers_, 0)) {
-    connection.out.append(last_word_);
+    connection.out.append(fin_signal_);
     fin.note_fin_sent();
     want_flush(connection);
   }

@@ -20,17 +20,17 @@ void take_out(std::vector<T*>& list, const T* item) {
 
 void Streams::leave(Leaving how) {
   leaving_ = true;
-  last_word_ = how == Leaving::for_good ? wire::TcpSignal::farewell : wire::TcpSignal::bye;
+  fin_signal_ = how == Leaving::for_good ? wire::TcpSignal::farewell : wire::TcpSignal::bye;
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     for (const auto& connection : peer->lanes) {
       if (connection != nullptr) connection->fin.leave();
     }
   }
-  part_from_all();
+  send_fins();
 }
 
-void Streams::part_from_all() {
+void Streams::send_fins() {
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     for (const auto& connection : peer->lanes) {
@@ -76,7 +76,7 @@ void Streams::lose(std::uint32_t peer, const base::Error& why) {
   }
 }
 
-/// Closes what ended and tells of losses, outside of any loop over connections.
+/// Closes ended connections and reports losses, outside of any loop over connections.
 bool Streams::reap() {
   const bool any = !ended_.empty() || !lost_.empty();
   while (!ended_.empty()) close(*ended_.back());
@@ -107,7 +107,7 @@ void Streams::close(Connection& connection) {
   --connections_;
   const std::uint32_t number = connection.peer;
   Peer& peer = *peers_[number];
-  // Closed in good order: it has said FIN.
+  // An orderly close: it has sent FIN.
   if (connection.lane == 0) static_cast<void>(peer.life.close());
   if (peer.life.is_lost()) reset_at_close(connection.socket.get());
   peer.lanes[connection.lane].reset();

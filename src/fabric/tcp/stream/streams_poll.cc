@@ -12,25 +12,24 @@
 #include "fabric/tcp/connect/socket_options.h"
 #include "fabric/tcp/stream/streams.h"
 
-/// Progress: who is read when.
+/// Progress: which connections are read when.
 namespace fulmar::fabric::tcp {
 namespace {
 
 /// Reads that bring nothing before a connection is left to epoll, if another one is hot.
 constexpr std::uint32_t patience = 64;
-/// With so many polls epoll is asked while something is hot: when some connections are not, and
-/// when only the watched descriptor could bring news.
+/// epoll is called every Nth poll while a connection is hot: if some connections are not, and if only the
+/// watched descriptor is left.
 constexpr std::uint64_t ask_interval = 16;
 constexpr std::uint64_t long_ask_interval = 128;
 constexpr int most_events = 64;
-/// One look at a connection reads no more than this and what one more call brings, so that no peer
-/// keeps the others waiting.
+/// A poll reads no more than this, and the result of one more call, from a connection, so that no peer
+/// starves the others.
 constexpr std::size_t look_bytes = 256U << 10;
-/// How often the clock is looked at, in polls, and how long connections may be silent until the
-/// kernel is asked about them.
+/// How often the clock is read, in polls, and the interval of keep-alive checks.
 constexpr std::uint64_t clock_interval = 256;
 constexpr std::int64_t check_interval_ns = 500'000'000;
-/// Who comes that much too late has computed, and not waited.
+/// If a check runs this late, the program has computed: the peer is not to blame.
 constexpr std::int64_t late_ns = 2'000'000'000;
 
 }  // namespace
@@ -39,8 +38,8 @@ unsigned Streams::poll(SinkRef sink) {
   ++polls_;
   unsigned count = 0;
   bool moved = false;
-  if (!finished_.empty()) count += tell_finished(sink);
-  if (leaving_ || std::exchange(signals_owed_, false)) part_from_all();
+  if (!finished_.empty()) count += report_finished(sink);
+  if (leaving_ || std::exchange(control_pending_, false)) send_fins();
   if (!unsent_.empty()) moved = flush_unsent();
   if (!blocked_.empty()) moved = retry_blocked() || moved;
   moved = read_hot(sink, count) || moved;
@@ -53,15 +52,15 @@ unsigned Streams::poll(SinkRef sink) {
   if (any_unanswered_ && (armed_ || polls_ % clock_interval == 0)) check_answers_when_due();
   armed_ = false;
   if (!ended_.empty() || !lost_.empty()) moved = reap() || moved;
-  if (!finished_.empty()) count += tell_finished(sink);
+  if (!finished_.empty()) count += report_finished(sink);
   return count == 0 && moved ? 1 : count;
 }
 
-unsigned Streams::tell_finished(SinkRef sink) {
-  std::swap(finished_, telling_);
-  for (const FinishedSend& send : telling_) sink.sent(send.token, send.how);
-  const auto told = static_cast<unsigned>(telling_.size());
-  telling_.clear();
+unsigned Streams::report_finished(SinkRef sink) {
+  std::swap(finished_, reporting_);
+  for (const FinishedSend& send : reporting_) sink.sent(send.token, send.how);
+  const auto told = static_cast<unsigned>(reporting_.size());
+  reporting_.clear();
   return told;
 }
 
@@ -116,7 +115,7 @@ bool Streams::read(Connection& connection, SinkRef sink, unsigned& packets) {
   return bytes > 0;
 }
 
-/// What the peer has taken, and what was taken from it.
+/// Credits from the peer, and for it.
 void Streams::count_taken(Connection& connection) {
   const std::uint32_t taken = connection.in.fetch_acknowledged();
   if (!connection.units.acknowledge_more(taken)) {
@@ -210,9 +209,9 @@ void Streams::check_all_answers(std::uint64_t now_ns, bool is_late) {
         continue;
       }
       any_unanswered_ = true;
-      const Look look{now_ns, is_late, peers_[peer]->silent_since_ns};
+      const ProbeTime time{now_ns, is_late, peers_[peer]->silent_since_ns};
       base::Error error =
-          check_answers(socket, peers_[peer]->dead_after_ms, look, connection->unanswered_since_ns);
+          check_answers(socket, peers_[peer]->dead_after_ms, time, connection->unanswered_since_ns);
       if (error.ok()) error = check_acked(socket, connection->acked, now_ns);
       if (error.ok()) continue;
       lose(peer, base::failure(base::ErrorClass::proc_aborted, "lost rank %u at %s: %s", peer,

@@ -134,12 +134,12 @@ Error IbAdapter::learn(const Wish& wish, const ibv_device_attr& device) {
   }
   traits_.completion_depth = std::min(wish.completion_depth, most - traits_.receive_depth);
   needs_gid_ = (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
-  const int reads = std::min(device.max_qp_rd_atom, device.max_qp_init_rd_atom);
-  traits_.reads = static_cast<std::uint8_t>(std::clamp(reads, 0, most_reads));
-  traits_.longest_order = port.max_msg_sz;
-  traits_.puts_in_order = port_.facts.transport.empty();
-  traits_.places_in_order = traits_.puts_in_order && places_in_order(device.vendor_id);
-  traits_.changes = device.atomic_cap != IBV_ATOMIC_NONE;
+  const int max_reads = std::min(device.max_qp_rd_atom, device.max_qp_init_rd_atom);
+  traits_.max_reads = static_cast<std::uint8_t>(std::clamp(max_reads, 0, most_reads));
+  traits_.max_rdma_bytes = port.max_msg_sz;
+  traits_.writes_in_order = port_.facts.transport.empty();
+  traits_.places_in_order = traits_.writes_in_order && places_in_order(device.vendor_id);
+  traits_.atomics = device.atomic_cap != IBV_ATOMIC_NONE;
   return {};
 }
 
@@ -218,22 +218,22 @@ base::Result<std::unique_ptr<Queue>> IbAdapter::open_queue() {
   parts.depth = send_depth_;
   parts.port = static_cast<std::uint8_t>(port_.facts.port);
   parts.needs_gid = needs_gid_;
-  parts.changes = traits_.changes;
+  parts.atomics = traits_.atomics;
   if (port_.gid) parts.gid_index = port_.gid->index;
   return IbQueue::open(library_, parts);
 }
 
-std::size_t IbAdapter::receive(std::span<const ReceiveOrder> orders, std::uint32_t key) {
+std::size_t IbAdapter::receive(std::span<const ReceiveWorkRequest> requests, std::uint32_t key) {
   std::size_t taken = 0;
-  while (taken < orders.size()) {
-    const std::size_t count = std::min(orders.size() - taken, batch);
+  while (taken < requests.size()) {
+    const std::size_t count = std::min(requests.size() - taken, batch);
     std::array<ibv_sge, batch> pieces{};
     std::array<ibv_recv_wr, batch> works{};
     for (std::size_t i = 0; i < count; ++i) {
-      const ReceiveOrder& order = orders[taken + i];
-      pieces[i] = {reinterpret_cast<std::uintptr_t>(order.memory.data()),
-                   static_cast<std::uint32_t>(order.memory.size()), key};
-      works[i].wr_id = order.id;
+      const ReceiveWorkRequest& request = requests[taken + i];
+      pieces[i] = {reinterpret_cast<std::uintptr_t>(request.memory.data()),
+                   static_cast<std::uint32_t>(request.memory.size()), key};
+      works[i].wr_id = request.id;
       works[i].sg_list = &pieces[i];
       works[i].num_sge = 1;
       works[i].next = i + 1 < count ? &works[i + 1] : nullptr;
@@ -248,12 +248,12 @@ std::size_t IbAdapter::receive(std::span<const ReceiveOrder> orders, std::uint32
 }
 
 std::size_t IbAdapter::read(std::span<Completion> completions) {
-  ibv_cq* const came = completions_.front().queue.get();
+  ibv_cq* const received = completions_.front().queue.get();
   ibv_cq* const ended = completions_.back().queue.get();
-  if (came == ended) return read_from(came, completions);
+  if (received == ended) return read_from(received, completions);
   return both_.read(
       completions.first(std::min(completions.size(), batch)),
-      [&](std::span<Completion> to) { return read_from(came, to); },
+      [&](std::span<Completion> to) { return read_from(received, to); },
       [&](std::span<Completion> to) { return read_from(ended, to); });
 }
 
@@ -270,11 +270,11 @@ std::size_t IbAdapter::read_from(ibv_cq* queue, std::span<Completion> completion
     if (work.status != IBV_WC_SUCCESS) {
       completion.kind = Completion::Kind::failed;
     } else if (work.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-      // Its length is that of what was written elsewhere: nothing lies in the buffer.
-      completion.kind = Completion::Kind::told;
+      // byte_len is the length of the RDMA write: the receive buffer is empty.
+      completion.kind = Completion::Kind::immediate;
       completion.word = ntohl(work.imm_data);
     } else if ((work.opcode & IBV_WC_RECV) != 0) {
-      completion.kind = Completion::Kind::came;
+      completion.kind = Completion::Kind::received;
       completion.bytes = work.byte_len;
     } else {
       completion.kind = Completion::Kind::sent;
@@ -305,19 +305,18 @@ void IbAdapter::arm(Completions& completions) {
   completions.notifies = ::ibv_req_notify_cq(completions.queue.get(), 0) == 0;
 }
 
-bool IbAdapter::next_happening(Event& happening) {
-  ibv_async_event event{};
-  if (library_.get_async_event(port_.context.get(), &event) != 0) return false;
-  happening.kind = kind_of(event.event_type);
-  happening.text = library_.event_type_str(event.event_type);
-  happening.queue = 0;
-  const bool of_port =
-      happening.kind == Event::Kind::port_down || happening.kind == Event::Kind::port_up;
-  if (of_port && static_cast<unsigned>(event.element.port_num) != port_.facts.port) {
-    happening.kind = Event::Kind::nothing;
+bool IbAdapter::next_event(Event& event) {
+  ibv_async_event from{};
+  if (library_.get_async_event(port_.context.get(), &from) != 0) return false;
+  event.kind = kind_of(from.event_type);
+  event.text = library_.event_type_str(from.event_type);
+  event.queue = 0;
+  const bool of_port = event.kind == Event::Kind::port_down || event.kind == Event::Kind::port_up;
+  if (of_port && static_cast<unsigned>(from.element.port_num) != port_.facts.port) {
+    event.kind = Event::Kind::nothing;
   }
-  if (happening.kind == Event::Kind::queue_failed) happening.queue = event.element.qp->qp_num;
-  library_.ack_async_event(&event);
+  if (event.kind == Event::Kind::queue_failed) event.queue = from.element.qp->qp_num;
+  library_.ack_async_event(&from);
   return true;
 }
 

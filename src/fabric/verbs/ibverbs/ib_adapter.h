@@ -21,8 +21,8 @@ namespace fulmar::fabric::verbs {
 /// A port of a device, and what kind of address it has there.
 struct OpenPort {
   Context context;
-  PortFacts facts;
-  std::optional<GidFacts> gid;
+  PortInfo facts;
+  std::optional<GidInfo> gid;
 };
 
 /// The real adapter.
@@ -38,23 +38,21 @@ class IbAdapter final : public Adapter {
                                                        Access access) override;
   std::size_t close_memory(std::uint64_t handle) override;
   [[nodiscard]] base::Result<std::unique_ptr<Queue>> open_queue() override;
-  std::size_t receive(std::span<const ReceiveOrder> orders, std::uint32_t key) override;
+  std::size_t receive(std::span<const ReceiveWorkRequest> requests, std::uint32_t key) override;
   std::size_t read(std::span<Completion> completions) override;
   [[nodiscard]] std::string text_of(int status) const override;
   [[nodiscard]] int descriptor() const noexcept override {
     return completions_.front().channel->fd;
   }
   void arm() override { arm(completions_.front()); }
-  [[nodiscard]] int ends_descriptor() const noexcept override {
+  [[nodiscard]] int completion_descriptor() const noexcept override {
     return completions_.size() > 1 ? completions_.back().channel->fd : -1;
   }
-  void arm_ends() override {
+  void arm_completions() override {
     if (completions_.size() > 1) arm(completions_.back());
   }
-  [[nodiscard]] int happening_descriptor() const noexcept override {
-    return port_.context->async_fd;
-  }
-  [[nodiscard]] bool next_happening(Event& happening) override;
+  [[nodiscard]] int event_descriptor() const noexcept override { return port_.context->async_fd; }
+  [[nodiscard]] bool next_event(Event& event) override;
 
  private:
   IbAdapter(const Library& library, OpenPort port) : library_(library), port_(std::move(port)) {}
@@ -65,7 +63,7 @@ class IbAdapter final : public Adapter {
   [[nodiscard]] base::Error refused(const char* call, int problem) const;
   std::size_t read_from(ibv_cq* queue, std::span<Completion> completions) const;
 
-  /// A completion queue, and where it tells that there is something in it.
+  /// A completion queue, and its completion channel.
   struct Completions {
     Owned<ibv_comp_channel> channel;
     Owned<ibv_cq> queue;

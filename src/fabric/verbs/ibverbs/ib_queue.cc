@@ -29,7 +29,7 @@ constexpr std::array<std::uint32_t, 4> inline_wishes = {220, 128, 64, 0};
 /// Reads in one direction that are worked at at a time.
 std::uint8_t reads_between(const wire::VerbsConnectionInfo& own,
                            const wire::VerbsConnectionInfo& theirs) {
-  return std::min(own.reads, theirs.reads);
+  return std::min(own.max_reads, theirs.max_reads);
 }
 
 ibv_sge piece_of(std::span<const std::byte> memory, std::uint32_t key) {
@@ -41,15 +41,15 @@ ibv_sge piece_of(std::span<const std::byte> memory, std::uint32_t key) {
 }
 
 /// A read or a write; `piece` outlives it.
-ibv_send_wr work_on_memory(ibv_wr_opcode how, ibv_sge& piece, const RemoteOrder& order) {
+ibv_send_wr work_on_memory(ibv_wr_opcode how, ibv_sge& piece, const RdmaWorkRequest& request) {
   ibv_send_wr work{};
-  work.wr_id = order.id;
+  work.wr_id = request.id;
   work.sg_list = &piece;
   work.num_sge = 1;
   work.opcode = how;
   work.send_flags = IBV_SEND_SIGNALED;
-  work.wr.rdma.remote_addr = order.place.address;
-  work.wr.rdma.rkey = static_cast<std::uint32_t>(order.place.key);
+  work.wr.rdma.remote_addr = request.place.address;
+  work.wr.rdma.rkey = static_cast<std::uint32_t>(request.place.key);
   return work;
 }
 
@@ -95,7 +95,7 @@ Error IbQueue::initialise() {
   attributes.pkey_index = 0;
   attributes.port_num = parts_.port;
   attributes.qp_access_flags = remote_access;
-  if (parts_.changes) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
+  if (parts_.atomics) attributes.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
   const int problem =
       library_.modify_qp(pair_.get(), &attributes,
                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
@@ -157,56 +157,56 @@ Error IbQueue::get_ready_to_send(const wire::VerbsConnectionInfo& own,
   return problem == 0 ? Error{} : refused("ibv_modify_qp to RTS", problem);
 }
 
-Taken IbQueue::send(const SendOrder& order) {
-  ibv_sge piece = piece_of(order.message, order.key);
+PostResult IbQueue::send(const SendWorkRequest& request) {
+  ibv_sge piece = piece_of(request.message, request.key);
   ibv_send_wr work{};
-  work.wr_id = order.id;
+  work.wr_id = request.id;
   work.sg_list = &piece;
   work.num_sge = 1;
   work.opcode = IBV_WR_SEND;
-  if (order.is_inline) work.send_flags |= IBV_SEND_INLINE;
-  if (order.is_told) work.send_flags |= IBV_SEND_SIGNALED;
+  if (request.is_inline) work.send_flags |= IBV_SEND_INLINE;
+  if (request.is_signaled) work.send_flags |= IBV_SEND_SIGNALED;
   return post(work);
 }
 
-Taken IbQueue::fetch(std::span<std::byte> to, const RemoteOrder& order) {
-  ibv_sge piece = piece_of(to, order.lkey);
-  ibv_send_wr work = work_on_memory(IBV_WR_RDMA_READ, piece, order);
+PostResult IbQueue::rdma_read(std::span<std::byte> to, const RdmaWorkRequest& request) {
+  ibv_sge piece = piece_of(to, request.lkey);
+  ibv_send_wr work = work_on_memory(IBV_WR_RDMA_READ, piece, request);
   return post(work);
 }
 
-Taken IbQueue::put(std::span<const std::byte> from, const PutOrder& order) {
-  ibv_sge piece = piece_of(from, order.lkey);
-  ibv_send_wr work = work_on_memory(IBV_WR_RDMA_WRITE, piece, order);
+PostResult IbQueue::rdma_write(std::span<const std::byte> from, const WriteWorkRequest& request) {
+  ibv_sge piece = piece_of(from, request.lkey);
+  ibv_send_wr work = work_on_memory(IBV_WR_RDMA_WRITE, piece, request);
   if (from.empty()) work.num_sge = 0;
-  if (order.is_inline) work.send_flags |= IBV_SEND_INLINE;
-  if (!order.is_told) work.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
-  if (order.word) {
+  if (request.is_inline) work.send_flags |= IBV_SEND_INLINE;
+  if (!request.is_signaled) work.send_flags &= ~static_cast<unsigned>(IBV_SEND_SIGNALED);
+  if (request.word) {
     work.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    work.imm_data = htonl(*order.word);
+    work.imm_data = htonl(*request.word);
   }
   return post(work);
 }
 
-Taken IbQueue::change(std::span<std::byte> was, const ChangeOrder& order) {
-  const bool adds = order.kind == ChangeOrder::Kind::add;
-  ibv_sge piece = piece_of(was, order.lkey);
-  ibv_send_wr work =
-      work_on_memory(adds ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP, piece, order);
-  work.wr.atomic.remote_addr = order.place.address;
-  work.wr.atomic.rkey = static_cast<std::uint32_t>(order.place.key);
-  work.wr.atomic.compare_add = adds ? order.value : order.expected;
-  work.wr.atomic.swap = order.value;
+PostResult IbQueue::atomic(std::span<std::byte> was, const AtomicWorkRequest& request) {
+  const bool adds = request.kind == AtomicWorkRequest::Kind::add;
+  ibv_sge piece = piece_of(was, request.lkey);
+  ibv_send_wr work = work_on_memory(adds ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_ATOMIC_CMP_AND_SWP,
+                                    piece, request);
+  work.wr.atomic.remote_addr = request.place.address;
+  work.wr.atomic.rkey = static_cast<std::uint32_t>(request.place.key);
+  work.wr.atomic.compare_add = adds ? request.value : request.expected;
+  work.wr.atomic.swap = request.value;
   return post(work);
 }
 
-Taken IbQueue::post(ibv_send_wr& work) {
+PostResult IbQueue::post(ibv_send_wr& work) {
   ibv_send_wr* refused = nullptr;
   const int problem = ::ibv_post_send(pair_.get(), &work, &refused);
-  if (problem == 0) return Taken::yes;
-  if (problem == ENOMEM || problem == EAGAIN) return Taken::later;
+  if (problem == 0) return PostResult::yes;
+  if (problem == ENOMEM || problem == EAGAIN) return PostResult::later;
   last_problem_ = problem;
-  return Taken::failed;
+  return PostResult::failed;
 }
 
 std::string IbQueue::last_error() const {

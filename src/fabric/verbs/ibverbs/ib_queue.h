@@ -31,7 +31,7 @@ class IbQueue final : public Queue {
     std::uint8_t port = 1;
     std::optional<unsigned> gid_index;
     bool needs_gid = false;  ///< even within a subnet
-    bool changes = false;    ///< the device knows atomic operations
+    bool atomics = false;    ///< the device knows atomic operations
   };
   /// Fails (other).
   static base::Result<std::unique_ptr<Queue>> open(const Library& library, const Parts& parts);
@@ -41,10 +41,10 @@ class IbQueue final : public Queue {
   [[nodiscard]] std::size_t depth() const noexcept override { return depth_; }
   [[nodiscard]] base::Error connect(const wire::VerbsConnectionInfo& own,
                                     const wire::VerbsConnectionInfo& theirs) override;
-  Taken send(const SendOrder& order) override;
-  Taken fetch(std::span<std::byte> to, const RemoteOrder& order) override;
-  Taken put(std::span<const std::byte> from, const PutOrder& order) override;
-  Taken change(std::span<std::byte> was, const ChangeOrder& order) override;
+  PostResult send(const SendWorkRequest& request) override;
+  PostResult rdma_read(std::span<std::byte> to, const RdmaWorkRequest& request) override;
+  PostResult rdma_write(std::span<const std::byte> from, const WriteWorkRequest& request) override;
+  PostResult atomic(std::span<std::byte> was, const AtomicWorkRequest& request) override;
   [[nodiscard]] std::string last_error() const override;
 
  private:
@@ -55,7 +55,7 @@ class IbQueue final : public Queue {
                                    const wire::VerbsConnectionInfo& theirs);
   base::Error get_ready_to_send(const wire::VerbsConnectionInfo& own,
                                 const wire::VerbsConnectionInfo& theirs);
-  Taken post(ibv_send_wr& work);
+  PostResult post(ibv_send_wr& work);
   [[nodiscard]] ibv_ah_attr way_to(const wire::VerbsConnectionInfo& own,
                                    const wire::VerbsConnectionInfo& theirs) const;
 

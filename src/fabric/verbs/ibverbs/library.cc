@@ -85,7 +85,7 @@ base::Result<Library> Library::load(const char* file) {
                    file, find.missing());
   }
   // Where the kernel does not keep the pages of a parent for itself, this makes libibverbs do it;
-  // too late if somebody else has registered memory before, and then it was theirs to call.
+  // too late if other code has registered memory before, and then that code had to call it.
   (void)library.fork_init();
   return library;
 }

@@ -81,7 +81,7 @@ using Context = Owned<ibv_context>;
 
 /// All ports of all devices that can be opened, with the open device of each.
 struct Survey {
-  std::vector<PortFacts> ports;
+  std::vector<PortInfo> ports;
   std::vector<std::size_t> contexts;  ///< of each port: index in `open`
   std::vector<Context> open;
   std::string refused;  ///< devices that could not be opened, and why

@@ -51,27 +51,27 @@ const char* text_of_state(const ibv_port_attr& port) {
   }
 }
 
-std::vector<GidFacts> gids_of(const Library& library, ibv_context* context, unsigned port,
-                              int count) {
-  std::vector<GidFacts> gids;
+std::vector<GidInfo> gids_of(const Library& library, ibv_context* context, unsigned port,
+                             int count) {
+  std::vector<GidInfo> gids;
   for (int i = 0; i < count; ++i) {
     ibv_gid_entry entry{};
     const auto index = static_cast<std::uint32_t>(i);
     if (library.query_gid_ex(context, port, index, &entry, 0, sizeof entry) != 0) continue;
-    GidFacts facts;
+    GidInfo facts;
     facts.index = index;
     std::memcpy(facts.gid.data(), entry.gid.raw, facts.gid.size());
-    facts.kind = entry.gid_type == IBV_GID_TYPE_ROCE_V2   ? GidFacts::Kind::roce_v2
-                 : entry.gid_type == IBV_GID_TYPE_ROCE_V1 ? GidFacts::Kind::roce_v1
-                                                          : GidFacts::Kind::infiniband;
+    facts.kind = entry.gid_type == IBV_GID_TYPE_ROCE_V2   ? GidInfo::Kind::roce_v2
+                 : entry.gid_type == IBV_GID_TYPE_ROCE_V1 ? GidInfo::Kind::roce_v1
+                                                          : GidInfo::Kind::infiniband;
     gids.push_back(facts);
   }
   return gids;
 }
 
-PortFacts facts_of(const Library& library, ibv_context* context, const char* device,
-                   unsigned number) {
-  PortFacts facts;
+PortInfo facts_of(const Library& library, ibv_context* context, const char* device,
+                  unsigned number) {
+  PortInfo facts;
   facts.device = device;
   facts.port = number;
   const auto transport = context->device->transport_type;
@@ -98,7 +98,7 @@ PortFacts facts_of(const Library& library, ibv_context* context, const char* dev
 }  // namespace
 
 /// The exported function knows an older, shorter structure: what it leaves out stays zero. The
-/// driver's own one, which lies in front of the context, knows all.
+/// driver's own one, which is stored in front of the context, fills in all.
 int query_port(const Library& library, ibv_context* context, unsigned port,
                ibv_port_attr& attributes) {
   attributes = {};
