@@ -77,7 +77,8 @@ static void measure(char* program, int count, int rounds) {
   for (int i = 0; i < rounds; ++i) {
     MPI_Comm inter;
     double begin = MPI_Wtime();
-    MPI_Comm_spawn(program, arguments, count, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn(program, arguments, count, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter,
+                   MPI_ERRCODES_IGNORE);
     spawns[i] = MPI_Wtime() - begin;
     begin = MPI_Wtime();
     MPI_Comm_disconnect(&inter);
@@ -104,7 +105,8 @@ int main(int argc, char** argv) {
   char word[] = "partner";
   char* arguments[] = {word, NULL};
   MPI_Comm inter;
-  MPI_Comm_spawn(argv[0], arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Comm_spawn(argv[0], arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter,
+                 MPI_ERRCODES_IGNORE);
   exchange(inter, 1);
   MPI_Comm_disconnect(&inter);
   MPI_Finalize();

@@ -55,8 +55,7 @@ const Comm* parent_of(const Library& library) {
 
 Processes remote_group_of(const Comm& comm) {
   Processes processes;
-  for (int rank = 0; rank < comm.remote_size; ++rank)
-    processes.push_back(comm.routes[rank].peer);
+  for (int rank = 0; rank < comm.remote_size; ++rank) processes.push_back(comm.routes[rank].peer);
   return processes;
 }
 

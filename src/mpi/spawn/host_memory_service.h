@@ -54,8 +54,7 @@ class HostMemoryService {
   /// where that is not so within some seconds, or it is not what the ticket says; the error of
   /// `give_up`.
   virtual base::Error obtain(const wire::SegmentTicket& ticket,
-                             std::span<const wire::ProcessName> members,
-                             const GiveUp& give_up) = 0;
+                             std::span<const wire::ProcessName> members, const GiveUp& give_up) = 0;
   /// From now on those of `others` that are not known to share are reached through what `obtain`
   /// has got. All jobs are known to the device. Fails (intern) where one is not.
   virtual base::Error use(std::span<const wire::ProcessName> others) = 0;

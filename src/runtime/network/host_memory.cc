@@ -40,8 +40,8 @@ std::uint64_t number_of_host() {
   const std::uint64_t processes = base::pid_space();
   const std::uint64_t net = name_space("/proc/self/ns/net");
   if (boot.empty() || processes == 0 || net == 0) return 0;
-  const std::string text = boot + ' ' + std::to_string(net) + ' ' + std::to_string(processes) + ' ' +
-                           std::to_string(::geteuid());
+  const std::string text = boot + ' ' + std::to_string(net) + ' ' + std::to_string(processes) +
+                           ' ' + std::to_string(::geteuid());
   return base::SipHash({0, 0})(std::as_bytes(std::span(text))) | 1;
 }
 
@@ -112,8 +112,8 @@ base::Result<wire::SegmentTicket> HostMemory::offer(std::span<const wire::Proces
   const wire::ProcessName& self = around_.job.processes()->own_name();
   std::erase(others, self);
   // The layout is written before anybody can get the file.
-  auto own = device::NodeSegment::map(base::UniqueFd(::dup(offered_->file())),
-                                      offered_->memory().size());
+  auto own =
+      device::NodeSegment::map(base::UniqueFd(::dup(offered_->file())), offered_->memory().size());
   if (own.failed()) return own.error();
   auto segment = HostSegment::take(std::move(*own), members, self, HostSegment::Maker::self,
                                    around_.options.is_on("FULMAR_SINGLE_COPY"));
@@ -164,9 +164,9 @@ Error HostMemory::request(const wire::SegmentTicket& ticket,
       auto memory = request.take();
       if (memory.failed()) return memory.error();
       if (memory->has_value()) {
-        auto segment = HostSegment::take(std::move(**memory), members, self,
-                                         HostSegment::Maker::other,
-                                         around_.options.is_on("FULMAR_SINGLE_COPY"));
+        auto segment =
+            HostSegment::take(std::move(**memory), members, self, HostSegment::Maker::other,
+                              around_.options.is_on("FULMAR_SINGLE_COPY"));
         if (segment.failed()) return segment.error();
         fresh_ = std::move(*segment);
         return {};

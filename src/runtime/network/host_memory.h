@@ -58,8 +58,8 @@ class HostMemory final : public mpi::HostMemoryService {
   void release_beside(std::uint32_t peer);
   void forget(std::uint32_t peer);
   base::Error serve(const mpi::GiveUp& give_up);
-  base::Error request(const wire::SegmentTicket& ticket,
-                      std::span<const wire::ProcessName> members, const mpi::GiveUp& give_up);
+  base::Error request(const wire::SegmentTicket& ticket, std::span<const wire::ProcessName> members,
+                      const mpi::GiveUp& give_up);
 
   Surroundings around_;
   int connecting_ = 0;

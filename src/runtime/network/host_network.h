@@ -151,7 +151,7 @@ class HostNetwork final : public fabric::Network {
   std::vector<Ended> ended_;
   fabric::Leaving leaving_ = fabric::Leaving::may_return;
   bool armed_ = false;
-  bool over_ = false;            ///< after `end`
+  bool over_ = false;             ///< after `end`
   std::uint32_t idle_polls_ = 0;  ///< of the network, since something came from it
 };
 

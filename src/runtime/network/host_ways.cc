@@ -21,8 +21,7 @@ constexpr std::size_t longest_body = std::size_t{1} << 30;
 
 /// Long bodies are not announced before they are complete: within a job the launcher says that the
 /// sender of one is dead, here nobody would.
-void HostWays::add(std::unique_ptr<HostSegment> segment,
-                      std::span<const std::uint32_t> reached) {
+void HostWays::add(std::unique_ptr<HostSegment> segment, std::span<const std::uint32_t> reached) {
   std::vector<std::uint32_t> ids;
   for (const wire::ProcessName& member : segment->members()) {
     // Nothing comes from one that is not known: it has not been told of the memory's use.

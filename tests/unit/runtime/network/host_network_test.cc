@@ -37,8 +37,10 @@ class Inner final : public fabric::Network {
   static constexpr std::size_t max_body_bytes = 4096;
 
   explicit Inner(unsigned& posts)
-      : Network("inner",
-                {.body_bytes = max_body_bytes, .prefix_bytes = 64, .pieces = 4, .in_place_bytes = 1 << 20}),
+      : Network("inner", {.body_bytes = max_body_bytes,
+                          .prefix_bytes = 64,
+                          .pieces = 4,
+                          .in_place_bytes = 1 << 20}),
         posts_(posts),
         event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -116,8 +118,8 @@ struct Side {
 };
 
 device::NodeSegment mapped_again(const device::NodeSegment& memory) {
-  auto again = device::NodeSegment::map(base::UniqueFd(::dup(memory.file())),
-                                        memory.memory().size());
+  auto again =
+      device::NodeSegment::map(base::UniqueFd(::dup(memory.file())), memory.memory().size());
   EXPECT_TRUE(again.ok());
   return std::move(*again);
 }
@@ -194,7 +196,8 @@ TEST_F(HostNetworkTest, Copies_a_packet_in_place_and_tells_of_its_end) {
   share();
   std::string first = "one ";
   std::string second = "two";
-  const std::array pieces = {iovec{first.data(), first.size()}, iovec{second.data(), second.size()}};
+  const std::array pieces = {iovec{first.data(), first.size()},
+                             iovec{second.data(), second.size()}};
   const std::string prefix = "prefix ";
   Envelope envelope;
   envelope.kind = wire::PacketKind::data;
@@ -203,6 +206,7 @@ TEST_F(HostNetworkTest, Copies_a_packet_in_place_and_tells_of_its_end) {
   ASSERT_EQ(left.net->post_in_place(other, envelope, std::as_bytes(std::span(prefix)), pieces, 42),
             Post::done);
   EXPECT_FALSE(left.net->arm()) << "there is an end to tell";
+  right.poll();  // opens the ring
   right.poll();
   left.poll();
   EXPECT_EQ(right.received.bodies, std::vector<std::string>{"prefix one two"});
@@ -296,8 +300,7 @@ TEST_F(HostNetworkTest, Detached_memory_is_unmapped_and_the_other_side_sees_it) 
 TEST(HostNetwork, A_process_that_dies_is_lost_and_what_it_had_sent_is_taken) {
   device::NodeSegment memory = some_memory();
   device::NodeSegment second = mapped_again(memory);
-  std::unique_ptr<HostSegment> segment =
-      taken(std::move(memory), own, HostSegment::Maker::self);
+  std::unique_ptr<HostSegment> segment = taken(std::move(memory), own, HostSegment::Maker::self);
   std::array<int, 2> ready{};
   ASSERT_EQ(::pipe2(ready.data(), O_CLOEXEC), 0);
   const std::array reached = {other};
@@ -335,10 +338,11 @@ TEST(HostNetwork, A_process_that_dies_is_lost_and_what_it_had_sent_is_taken) {
 }
 
 TEST(HostSegment, Memory_that_does_not_fit_is_refused) {
-  EXPECT_TRUE(HostSegment::take(some_memory(), members, {8, 0, 0}, HostSegment::Maker::self, true)
-                  .failed())
+  EXPECT_TRUE(
+      HostSegment::take(some_memory(), members, {8, 0, 0}, HostSegment::Maker::self, true).failed())
       << "not a member";
-  EXPECT_TRUE(HostSegment::take(some_memory(), members, own, HostSegment::Maker::other, true).failed())
+  EXPECT_TRUE(
+      HostSegment::take(some_memory(), members, own, HostSegment::Maker::other, true).failed())
       << "without a header";
   auto small = device::NodeSegment::make(4096);
   ASSERT_TRUE(small.ok());
