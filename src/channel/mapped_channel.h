@@ -277,11 +277,15 @@ class MappedChannel {
       ++received_before_;
       wake_if_waiting(peer);
     }
-    if (claim != 0) open_claimed(peer, claim);
+    // What the new ring holds is taken now: this may be the last poll before a sleep, and whoever
+    // posted to it before the sleep was announced wakes nobody.
+    RxRing* const rx = claim != 0 ? open_claimed(peer, claim) : nullptr;
+    if (rx != nullptr && rx->ready()) taken += drain(*rx, sink);
     if (wants_ring_back(peer)) balance_due_ = true;
     return taken;
   }
-  void open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
+  /// The ring if it is new, else null.
+  RxRing* open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept;
   [[nodiscard]] RxRing* rx_of(std::uint32_t peer) noexcept;
   /// Connects the two directions between two ranks, or notes the end of one in the other.
   void pair(std::uint32_t peer) noexcept;

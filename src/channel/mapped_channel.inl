@@ -123,18 +123,19 @@ void MappedChannel<P>::want_ring(Link& link, std::uint32_t length) noexcept {
 }
 
 template <fabric::MapsPeers P>
-void MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept {
-  if (claim > layout_.ring_count) return;
+RxRing* MappedChannel<P>::open_claimed(std::uint32_t peer, std::uint32_t claim) noexcept {
+  if (claim > layout_.ring_count) return nullptr;
   const std::uint32_t index = claim - 1;
   for (const RxRing& rx : rx_) {
-    if (rx.peer() == peer || rx.index() == index) return;
+    if (rx.peer() == peer || rx.index() == index) return nullptr;
   }
-  if (control_->ring_owner[index].load(std::memory_order_acquire) != peer + 1) return;
+  if (control_->ring_owner[index].load(std::memory_order_acquire) != peer + 1) return nullptr;
   uses_[index] = {0, ++round_};
   const std::atomic<std::uint32_t>* gone = nullptr;
   if constexpr (requires { provider_.gone(peer); }) gone = provider_.gone(peer);
   rx_.emplace_back(ring_at(provider_.self(), index), layout_.ring_data_bytes, peer, index, gone);
   pair(peer);
+  return &rx_.back();
 }
 
 /// Announces free space. A sender that sleeps until there is space has made this processor pass a

@@ -231,7 +231,7 @@ TEST_F(VerbsDevice, Stranger_who_guesses_queues_and_knows_a_key_reaches_nothing)
     verbs::WriteWorkRequest write;
     write.lkey = own.value().lkey;
     write.place = {reinterpret_cast<std::uintptr_t>(secret.data()), opened.value().rkey};
-    EXPECT_EQ(queue.put(forged, write), verbs::PostResult::yes);
+    EXPECT_EQ(queue.rdma_write(forged, write), verbs::PostResult::yes);
   }
   // Until all of them have been refused or given up.
   std::array<verbs::Completion, 16> completions;

@@ -53,11 +53,13 @@ class HostNetwork final : public fabric::Network {
   [[nodiscard]] std::int64_t next_deadline_ns() const noexcept override {
     return network_->next_deadline_ns();
   }
-  [[nodiscard]] int ends_descriptor() const noexcept override {
-    return network_->ends_descriptor();
+  [[nodiscard]] int completion_descriptor() const noexcept override {
+    return network_->completion_descriptor();
   }
-  void tell_ends(fabric::EndsTold how) override { network_->tell_ends(how); }
-  [[nodiscard]] bool arm_ends() override { return network_->arm_ends(); }
+  void set_completion_wakeup(fabric::CompletionWakeup how) override {
+    network_->set_completion_wakeup(how);
+  }
+  [[nodiscard]] bool arm_completions() override { return network_->arm_completions(); }
 
   [[nodiscard]] bool moves_remotely(std::uint32_t peer) const noexcept override {
     return !ways_.leads_to(peer) && network_->moves_remotely(peer);

@@ -49,6 +49,18 @@ TEST(MappedChannel, First_short_packet_uses_the_mailbox_and_claims_nothing) {
   EXPECT_EQ(ranks.channels[0]->rings_polled(), 0U);
 }
 
+/// A poll before a sleep may be the one that opens a ring, and the sender has not seen the sleep announced.
+TEST(MappedChannel, Packets_in_a_new_ring_are_taken_by_the_poll_that_opens_it) {
+  Ranks ranks(2);
+  auto link = ranks.link(1);
+  ASSERT_EQ(put(*ranks.channels[1], *link, 1, 3000), Post::done);
+  ASSERT_EQ(put(*ranks.channels[1], *link, 2, 8), Post::done);
+  ASSERT_EQ(ranks.channels[0]->rings_polled(), 0U);
+  const auto packets = ranks.get();
+  ASSERT_EQ(packets.size(), 2U);
+  EXPECT_TRUE(sound(packets[0]) && sound(packets[1]));
+}
+
 TEST(MappedChannel, Bodies_around_every_limit_arrive) {
   Ranks ranks(2);
   auto link = ranks.link(1);
