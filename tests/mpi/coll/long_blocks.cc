@@ -36,10 +36,7 @@ class Exchange {
 
   /// `gaps`: elements are words with a gap behind each.
   Exchange(MPI_Comm comm, Lengths lengths, bool gaps, bool in_place)
-      : comm_(comm),
-        rank_(test::rank_of(comm)),
-        stride_(gaps ? 2 : 1),
-        in_place_(in_place) {
+      : comm_(comm), rank_(test::rank_of(comm)), stride_(gaps ? 2 : 1), in_place_(in_place) {
     const int size = test::size_of(comm);
     MPI_Type_create_resized(MPI_UINT32_T, 0, 4 * stride_, &type_);
     MPI_Type_commit(&type_);
