@@ -97,11 +97,13 @@ void RemoteAccess::recycle(Order& order) noexcept {
 }
 
 BounceBlock& RemoteAccess::take_block() {
-  BounceBlock* block = pool_.take();
-  if (block == nullptr) {
-    device_.wait([&]() noexcept { return (block = pool_.take()) != nullptr; });
+  for (;;) {
+    BounceBlock* const block = pool_.take();
+    if (block != nullptr) return *block;
+    // Where there are threads the condition is asked again after it was true: it changes nothing.
+    const std::size_t used = pool_.used();
+    device_.wait([&]() noexcept { return pool_.used() < used; });
   }
-  return *block;
 }
 
 /// Merges a short put into the last queued one, if it continues that.
