@@ -14,7 +14,7 @@
 //   fork                         ranks fork; children exit, or execute something
 //   busy                         says that it is up in the file up.RANK, then sends for ever
 //   flood                        rank 1 has no memory for the messages that rank 0 sends it
-//   poor WHAT                    rank 1 has no memory for a collective call, or for a datatype
+//   poor WHAT                    rank 1 has no memory for a collective call by messages, or for a datatype
 //   room BYTES                   takes that much address space, sends, and says what was taken
 //   before again                        a child process of the rank tries to be the same rank
 #include <mpi.h>
@@ -228,13 +228,7 @@ int run_poor(const std::string& what) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (own_rank() == 1) become_poor(4U << 20);
   if (what == "collective") {
-    MPI_Request request;
-    // By messages, which need memory for operands on a node, too.
-    MPI_Scan_init(data.data(), other.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-                  &request);
-    MPI_Start(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Request_free(&request);
+    MPI_Scan(data.data(), other.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   } else {
     MPI_Datatype type;
     if (own_rank() == 1) MPI_Type_indexed(count, data.data(), other.data(), MPI_INT, &type);
