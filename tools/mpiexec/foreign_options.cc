@@ -35,7 +35,7 @@ constexpr std::array table = {
     ForeignOption{"nolocal", 0, accepted, "without other hosts there is only this one"},
     ForeignOption{"rank-by", 1, accepted, "ranks follow each other as --map-by deals them"},
     ForeignOption{"order-nodes", 1, accepted, "hosts keep the order of the command line"},
-    ForeignOption{"pset", 1, accepted, "process sets are mpi://WORLD and mpi://SELF"},
+    ForeignOption{"pset", 1, accepted, "process sets are those of docs/processes.md"},
     ForeignOption{"do-not-resolve novm no-vm", 0, accepted, "hosts are looked up when needed"},
     ForeignOption{"membind", 1, refused, "start the program under numactl --membind"},
     ForeignOption{"cpu-set cpu-list", 1, refused, "start mpiexec under taskset -c LIST"},
