@@ -12,7 +12,6 @@ namespace fulmar::mpi {
 namespace {
 
 using base::Error;
-using base::ErrorClass;
 using wire::GroupMember;
 using wire::HostTickets;
 using wire::ProcessName;

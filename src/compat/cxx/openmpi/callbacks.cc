@@ -55,7 +55,6 @@ int create_keyval(Create create, const KeyvalState<Handle>& wanted, int* keyval)
 
 using fulmar::compat::cxx::create_keyval;
 using fulmar::compat::cxx::KeyvalState;
-using fulmar::compat::cxx::Object;
 
 // NOLINTBEGIN(readability-identifier-naming)
 #pragma GCC visibility push(default)
