@@ -3,6 +3,7 @@
 #include "device/transport/node_segment.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -127,9 +128,12 @@ std::size_t SegmentOffer::serve() noexcept {
   return awaited_.size();
 }
 
-/// A client sends its hello together with its connect, so that this does not block.
+/// A client sends its hello right after its connect, perhaps not before it is accepted.
 void SegmentOffer::accept_client(base::UniqueFd client) noexcept {
   if (!same_user(client.get())) return;
+  constexpr int hello_ms = 1000;
+  pollfd waiting{client.get(), POLLIN, 0};
+  if (::poll(&waiting, 1, hello_ms) <= 0) return;
   wire::SegmentHello hello;
   if (::recv(client.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return;
   if (!is_segment_message(hello) || !wire::same_secret(hello.secret, ticket_.secret)) return;
