@@ -30,7 +30,8 @@ if(header_sources)
   add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${header_sources})
   target_include_directories(
     check_headers
-    PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/interfaces ${CMAKE_SOURCE_DIR}/tools
+    PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/src/fortran/standard ${CMAKE_SOURCE_DIR}/interfaces
+            ${CMAKE_SOURCE_DIR}/tools
             ${CMAKE_SOURCE_DIR}/tools/mpiexec ${CMAKE_SOURCE_DIR}/tools/fulmar ${FULMAR_INCLUDE_DIR}
             ${FULMAR_GENERATED_DIR} ${FULMAR_GENERATED_DIR}/compat ${FULMAR_GENERATED_DIR}/compat/mpich)
   target_compile_options(check_headers PRIVATE -O0 -g0)
