@@ -3,7 +3,6 @@
 #include "device/transport/node_segment.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -113,38 +112,54 @@ base::Result<std::unique_ptr<SegmentOffer>> SegmentOffer::open(
   const base::AbstractAddress address(wire::segment_socket_name(ticket));
   if (::bind(listener.get(), address.get(), address.size()) != 0) return socket_failure("bind");
   if (::listen(listener.get(), SOMAXCONN) != 0) return socket_failure("listen");
-  return std::unique_ptr<SegmentOffer>(
+  constexpr std::size_t spare = 16;  // for connections of strangers
+  const std::size_t most_silent = expected.size() + spare;
+  std::unique_ptr<SegmentOffer> offer(
       new SegmentOffer(std::move(listener), ticket, segment.file(), std::move(expected)));
+  offer->silent_.reserve(most_silent);
+  return offer;
 }
 
 std::size_t SegmentOffer::serve() noexcept {
+  std::erase_if(silent_, [this](const base::UniqueFd& client) {
+    return answer(client.get()) == Hello::done;
+  });
   while (!awaited_.empty()) {
     base::UniqueFd client(
         ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!client.valid() && errno == EINTR) continue;
     if (!client.valid()) break;
-    accept_client(std::move(client));
+    if (answer(client.get()) == Hello::due) keep(std::move(client));
   }
+  if (awaited_.empty()) silent_.clear();
   return awaited_.size();
 }
 
-/// A client sends its hello right after its connect, perhaps not before it is accepted.
-void SegmentOffer::accept_client(base::UniqueFd client) noexcept {
-  if (!same_user(client.get())) return;
-  constexpr int hello_ms = 1000;
-  pollfd waiting{client.get(), POLLIN, 0};
-  if (::poll(&waiting, 1, hello_ms) <= 0) return;
+void SegmentOffer::keep(base::UniqueFd client) noexcept {
+  if (silent_.size() == silent_.capacity()) silent_.erase(silent_.begin());
+  silent_.push_back(std::move(client));
+}
+
+/// Gives the file to a client whose hello is right. A client may be accepted between its connect and
+/// its send: then the hello is `due`.
+SegmentOffer::Hello SegmentOffer::answer(int client) noexcept {
+  if (!same_user(client)) return Hello::done;
   wire::SegmentHello hello;
-  if (::recv(client.get(), &hello, sizeof hello, 0) != static_cast<ssize_t>(sizeof hello)) return;
-  if (!is_segment_message(hello) || !wire::same_secret(hello.secret, ticket_.secret)) return;
+  const ssize_t got = ::recv(client, &hello, sizeof hello, 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Hello::due;
+  if (got != static_cast<ssize_t>(sizeof hello)) return Hello::done;
+  if (!is_segment_message(hello) || !wire::same_secret(hello.secret, ticket_.secret)) {
+    return Hello::done;
+  }
   const auto engine = static_cast<std::uint8_t>(hello.engine);
   const auto place = std::ranges::find(awaited_, wire::ProcessName{hello.job, hello.rank, engine});
-  if (place == awaited_.end() || engine != hello.engine) return;
+  if (place == awaited_.end() || engine != hello.engine) return Hello::done;
   wire::SegmentGrant grant;
   grant.bytes = ticket_.bytes;
-  const ssize_t sent = base::send_with_descriptor(client.get(), std::as_bytes(std::span(&grant, 1)),
-                                                  file_, MSG_DONTWAIT);
+  const ssize_t sent = base::send_with_descriptor(client, std::as_bytes(std::span(&grant, 1)), file_,
+                                                  MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(sizeof grant)) awaited_.erase(place);
+  return Hello::done;
 }
 
 base::Result<bool> SegmentRequest::ask() {

@@ -67,8 +67,9 @@ class SegmentOffer {
 
   /// To be sent to the expected processes, and to no others.
   [[nodiscard]] const wire::SegmentTicket& ticket() const noexcept { return ticket_; }
-  /// Sends the file to the processes that have asked by now; other connections are closed. Returns
-  /// how many of the expected processes have not got it.
+  /// Sends the file to the processes that have asked by now. Others that have connected are closed;
+  /// those that have not sent their hello yet are looked at again by the next call. Never blocks.
+  /// Returns how many of the expected processes have not got it.
   std::size_t serve() noexcept;
 
  private:
@@ -78,12 +79,16 @@ class SegmentOffer {
         ticket_(ticket),
         file_(file),
         awaited_(std::move(expected)) {}
-  void accept_client(base::UniqueFd client) noexcept;
+  enum class Hello : std::uint8_t { due, done };
+  [[nodiscard]] Hello answer(int client) noexcept;
+  void keep(base::UniqueFd client) noexcept;
 
   base::UniqueFd listener_;
   wire::SegmentTicket ticket_;
   int file_;
   std::vector<wire::ProcessName> awaited_;
+  /// Have connected and sent no hello yet. Reserved; where it is full, the oldest gives way.
+  std::vector<base::UniqueFd> silent_;
 };
 
 /// The end of a process that requests the segment.

@@ -5,11 +5,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <string>
+#include <thread>
+#include <vector>
+
+#include "base/os/unix_socket.h"
 
 namespace fulmar::device {
 namespace {
@@ -61,12 +65,10 @@ TEST(NodeSegment, Reaches_another_process_and_outlives_its_maker) {
   auto offer = SegmentOffer::open(*segment, {one});
   ASSERT_TRUE(offer.ok());
   SegmentRequest request((*offer)->ticket(), one);
-  std::array<int, 2> asked{};
-  ASSERT_EQ(::pipe(asked.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     // The answer comes from the parent, which the child waits for.
-    if (request.ask().failed() || ::write(asked[1], "", 1) != 1) ::_exit(1);
+    if (request.ask().failed()) ::_exit(1);
     while (true) {
       auto mapped = request.take();
       if (mapped.failed()) ::_exit(2);
@@ -75,15 +77,53 @@ TEST(NodeSegment, Reaches_another_process_and_outlives_its_maker) {
       ::_exit(0);
     }
   }
-  // An offer is served once its process has heard that the other one has asked.
-  char heard = 0;
-  ASSERT_EQ(::read(asked[0], &heard, 1), 1);
-  EXPECT_EQ((*offer)->serve(), 0U);
-  for (const int end : asked) ::close(end);
+  while ((*offer)->serve() != 0) std::this_thread::yield();
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(segment->memory()[0], std::byte{5});
+}
+
+/// A process may be accepted between its connect and its hello, which is not the end of it.
+TEST(SegmentOffer, Waits_for_hellos_without_blocking) {
+  const NodeSegment segment = made();
+  auto offer = SegmentOffer::open(segment, {one});
+  ASSERT_TRUE(offer.ok());
+  const wire::SegmentTicket ticket = (*offer)->ticket();
+  const base::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::AbstractAddress address(wire::segment_socket_name(ticket));
+  ASSERT_EQ(::connect(socket.get(), address.get(), address.size()), 0);
+  EXPECT_EQ((*offer)->serve(), 1U);
+  EXPECT_EQ((*offer)->serve(), 1U);
+  wire::SegmentHello hello;
+  hello.job = one.job;
+  hello.rank = one.rank;
+  hello.engine = one.engine;
+  hello.secret = ticket.secret;
+  ASSERT_EQ(::send(socket.get(), &hello, sizeof hello, 0), ssize_t{sizeof hello});
+  EXPECT_EQ((*offer)->serve(), 0U);
+  wire::SegmentGrant grant;
+  ASSERT_EQ(::recv(socket.get(), &grant, sizeof grant, MSG_DONTWAIT), ssize_t{sizeof grant});
+  EXPECT_EQ(grant.bytes, bytes);
+}
+/// More connections that say nothing than are kept do not keep out who is expected.
+TEST(SegmentOffer, Silent_strangers_give_way) {
+  const NodeSegment segment = made();
+  auto offer = SegmentOffer::open(segment, {one});
+  ASSERT_TRUE(offer.ok());
+  const base::AbstractAddress address(wire::segment_socket_name((*offer)->ticket()));
+  std::vector<base::UniqueFd> strangers;
+  for (int i = 0; i < 40; ++i) {
+    strangers.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(strangers.back().get(), address.get(), address.size()), 0);
+    EXPECT_EQ((*offer)->serve(), 1U);
+  }
+  char byte = 0;
+  EXPECT_EQ(::recv(strangers.front().get(), &byte, 1, MSG_DONTWAIT), 0) << "closed";
+  EXPECT_EQ(::recv(strangers.back().get(), &byte, 1, MSG_DONTWAIT), -1) << "kept";
+  SegmentRequest request((*offer)->ticket(), one);
+  ASSERT_TRUE(request.ask().ok());
+  EXPECT_EQ((*offer)->serve(), 0U);
 }
 
 TEST(SegmentOffer, Gives_nothing_to_strangers) {
