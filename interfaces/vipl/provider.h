@@ -40,8 +40,9 @@ using Clock = std::chrono::steady_clock;
 /// How memory that the program registers is reached: see docs/interfaces/vipl.md.
 enum class Registration : std::uint8_t { automatic, shadow, direct };
 
-/// Messages of this length or shorter go through a shadow inside a host, with Registration::automatic.
-inline constexpr std::uint64_t shadow_bytes = 16384;
+/// Messages of this length or shorter go through a shadow inside a host, with Registration::automatic:
+/// two copies take less time than the exchange that a transfer by the kernel needs.
+inline constexpr std::uint64_t shadow_bytes = std::uint64_t{1} << 20;
 
 inline constexpr std::size_t most_descriptors = 4096;
 /// What programs of the time, which keep it in an int, can use.

@@ -288,7 +288,7 @@ void count_copies(const Device& device, unsigned other, Origin origin, std::size
   const std::string mode = word == nullptr ? "auto" : word;
   unsigned copies = 0;
   if (origin == Origin::registered && mode == "shadow") copies = 2;
-  if (origin == Origin::registered && mode == "auto" && is_near && bytes <= 16384) copies = 1;
+  if (origin == Origin::registered && mode == "auto" && is_near && bytes <= 1'048'576) copies = 1;
   expect_equal(after.Copies - before.Copies, copies, "copies of what is sent and what is received");
   expect_equal(after.CopiedBytes - before.CopiedBytes, copies * bytes, "bytes that were copied");
   expect_equal(after.Sends - before.Sends, 1, "messages sent");
@@ -316,7 +316,7 @@ int main() {
     }
     check_posts(device, other);
     for (const Origin origin : {Origin::registered, Origin::allocated}) {
-      for (const std::size_t bytes : {std::size_t{1000}, std::size_t{100'000}}) {
+      for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1'048'576}, std::size_t{1'048'577}}) {
         count_copies(device, other, origin, bytes);
       }
     }

@@ -137,8 +137,8 @@ int main() {
     const unsigned other = device.rank ^ 1U;
     for (const Origin origin : {Origin::registered, Origin::allocated}) {
       for (const std::size_t bytes :
-           {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{16384},
-            std::size_t{16385}, std::size_t{300'000}}) {
+           {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{300'000},
+            std::size_t{1'048'576}, std::size_t{1'048'577}}) {
         exchange(device, other, origin, bytes);
       }
     }
