@@ -182,7 +182,7 @@ extern "C" void add_up(void* in, void* inout, int* count, MPI_Datatype* /*type*/
 }
 
 /// Functions of the user run in the program's thread, although their operands arrive meanwhile.
-void own_functions(Board& board) {
+void own_functions(Board& board, bool helped) {
   program_thread = ::pthread_self();
   MPI_Op op = MPI_OP_NULL;
   MPI_Op_create(add_up, 1, &op);
@@ -192,13 +192,16 @@ void own_functions(Board& board) {
     const std::vector<int> data(1000, rank + round);
     std::vector<int> sums(1000);
     MPI_Request request = MPI_REQUEST_NULL;
-    const bool persistent = round % 2 == 0;
+    const bool by_messages = round % 3 == 0;  // FULMAR_COLL, see main; the others by shared memory
+    const bool persistent = round % 3 == 1;
     if (persistent) {  // waits for the other rank
       MPI_Reduce_init(data.data(), sums.data(), 1000, MPI_INT, op, 1, MPI_COMM_WORLD, MPI_INFO_NULL,
                       &request);
     }
     const auto start = [&] {
-      if (persistent) {
+      if (by_messages) {
+        MPI_Iallreduce(data.data(), sums.data(), 1000, MPI_INT, op, MPI_COMM_WORLD, &request);
+      } else if (persistent) {
         MPI_Start(&request);
       } else {
         MPI_Ireduce(data.data(), sums.data(), 1000, MPI_INT, op, 1, MPI_COMM_WORLD, &request);
@@ -208,9 +211,18 @@ void own_functions(Board& board) {
     ++scene;
     if (rank == 1) {
       start();
+      const test::PerformanceVariable moved("device_thread_moved");
       const int before = user_calls;
       board.away = scene;
       test::expect(compute_until(board.finished, scene), "rank 0's part of a reduction");
+      // Rank 0's data are on their way or here, and have been taken in if there is a thread.
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (helped && by_messages && moved.value() == 0 &&
+             std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+      }
+      test::expect(!helped || !by_messages || moved.value() != 0,
+                   "the operand arrives while rank 1 is away");
       test::expect_equal(user_calls - before, 0, "calls of the function while the program is away");
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       test::expect_equal(user_calls - before, 1, "calls of the function while the program waits");
@@ -256,7 +268,7 @@ void play_all(const char* how) {
   receiver_is_away(stage);
   if (std::strcmp(how, "alone") != 0) sender_is_away(stage);
   collective_is_away(stage);
-  own_functions(board);
+  own_functions(board, helped);
   if (helped) {
     flood_while_away(board);
     ping_pong();
@@ -270,6 +282,7 @@ void play_all(const char* how) {
 
 int main(int argc, char** argv) {
   int level = 0;
+  ::setenv("FULMAR_COLL", "allreduce:doubling", 1);  // one collective call that goes by messages on a node, too
   MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
   MPI_Init(&argc, &argv);
   play_all(argc > 1 ? argv[1] : "alone");
