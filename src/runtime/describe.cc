@@ -147,9 +147,8 @@ void add_collectives(std::string& text) {
         range_of(1, row.from_ranks, row.to_ranks, std::numeric_limits<int>::max());
     const char* needs = row.needs == mpi::Needs::commutative    ? "; operation must commute"
                         : row.needs == mpi::Needs::equal_blocks ? "; not the v-forms"
-                        : row.needs == mpi::Needs::coll_area
-                            ? "; within a node, not the persistent forms"
-                            : "";
+                        : row.needs == mpi::Needs::coll_area    ? "; within a node"
+                                                                : "";
     add_line(text, "  %-14s %-13s bytes of %s: %s; ranks: %s%s%s", mpi::family_name(row.family),
              mpi::way_name(row.way), mpi::bytes_of_family(row.family), bytes.c_str(), ranks.c_str(),
              needs,

@@ -59,7 +59,7 @@ enum class Needs : std::uint8_t {
   nothing,
   commutative,   ///< an operation that commutes
   equal_blocks,  ///< not the v-forms
-  coll_area,  ///< a blocking call among ranks of one node that have a collective area (mpi/coll/shm/shm_coll.h)
+  coll_area,     ///< ranks of one node with a collective area (mpi/coll/shm/shm_coll.h)
 };
 
 /// Whether ranks have cores of their own.
