@@ -156,8 +156,8 @@ SegmentOffer::Hello SegmentOffer::answer(int client) noexcept {
   if (place == awaited_.end() || engine != hello.engine) return Hello::done;
   wire::SegmentGrant grant;
   grant.bytes = ticket_.bytes;
-  const ssize_t sent = base::send_with_descriptor(client, std::as_bytes(std::span(&grant, 1)), file_,
-                                                  MSG_DONTWAIT);
+  const ssize_t sent =
+      base::send_with_descriptor(client, std::as_bytes(std::span(&grant, 1)), file_, MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(sizeof grant)) awaited_.erase(place);
   return Hello::done;
 }

@@ -316,7 +316,8 @@ int main() {
     }
     check_posts(device, other);
     for (const Origin origin : {Origin::registered, Origin::allocated}) {
-      for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1'048'576}, std::size_t{1'048'577}}) {
+      for (const std::size_t bytes :
+           {std::size_t{1000}, std::size_t{1'048'576}, std::size_t{1'048'577}}) {
         count_copies(device, other, origin, bytes);
       }
     }

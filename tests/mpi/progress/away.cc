@@ -282,7 +282,8 @@ void play_all(const char* how) {
 
 int main(int argc, char** argv) {
   int level = 0;
-  ::setenv("FULMAR_COLL", "allreduce:doubling", 1);  // one collective call that goes by messages on a node, too
+  ::setenv("FULMAR_COLL", "allreduce:doubling",
+           1);  // one collective call that goes by messages on a node, too
   MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
   MPI_Init(&argc, &argv);
   play_all(argc > 1 ? argv[1] : "alone");
