@@ -63,6 +63,21 @@ int put(MPI_Win win, int target, int value) {
   return MPI_Put(&value, 1, MPI_INT, target, 0, 1, MPI_INT, win);
 }
 
+/// A window that all have: the last rank goes on when the others have told it so. Otherwise its death could reach some
+/// of them in the call that makes the window, which then fails there alone.
+MPI_Win window_of_all(const std::string& kind, std::vector<int>& own, int** memory) {
+  MPI_Win win = MPI_WIN_NULL;
+  const auto bytes = static_cast<MPI_Aint>(own.size() * sizeof(int));
+  *memory = own.data();
+  const int code = kind == "create"
+                       ? MPI_Win_create(own.data(), bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win)
+                       : MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &win);
+  expect_equal(code, MPI_SUCCESS, "the window");
+  if (rank != victim) tell(victim);
+  for (int i = 0; rank == victim && i < victim; ++i) hear(i);
+  return win;
+}
+
 /// Each survivor stores at the next one, in epochs that need no other process.
 void go_on_with_locks(MPI_Win win) {
   const int next = (rank + 1) % victim;
@@ -246,14 +261,8 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank == victim ? 1 : 0, rank, &others);
   constexpr int count = 300'000;
   std::vector<int> own(count);
-  int* memory = own.data();
-  MPI_Win win = MPI_WIN_NULL;
-  const auto bytes = static_cast<MPI_Aint>(own.size() * sizeof(int));
-  if (std::string(argv[2]) == "create") {
-    MPI_Win_create(memory, bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-  } else {
-    MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-  }
+  int* memory = nullptr;
+  MPI_Win win = window_of_all(argv[2], own, &memory);
   outlive(argv[1], win, others, memory, count);
   expect_class(MPI_Win_free(&win), MPIX_ERR_PROC_FAILED, "free");
   MPI_Comm_free(&others);
