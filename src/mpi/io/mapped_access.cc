@@ -28,6 +28,8 @@ constexpr Count farthest_run_bytes = 8192;
 constexpr Count most_bytes_for_one = 4;
 constexpr Count least_window_bytes = 64 << 10;
 constexpr Count least_bytes = 1024;
+/// Below, ranks of a file all begin with the first byte.
+constexpr Count least_turned_bytes = 64 << 10;
 
 /// Moves windows of [position, position + bytes) of the stream until one cannot be mapped.
 template <class Move>
@@ -77,6 +79,13 @@ bool is_worth_mapping(const Access& access, Count position, Count bytes,
   return access.file->seen_before(part.first, part.end) || may_be_new;
 }
 
+/// Where a rank begins, from 0 on: another place for each, as ranks that make the same new pages usable at
+/// the same time wait for each other (two ranks, 1 MiB each in runs of 1 KiB: 2.0 ms against 0.9 on tmpfs, 2.2
+/// against 1.4 on ext4).
+Count first_of_rank(const Access& access, Count bytes) noexcept {
+  return bytes < least_turned_bytes ? 0 : bytes / access.ranks * access.rank;
+}
+
 }  // namespace
 
 bool are_short_and_near(Count mean_run_bytes, Count bytes, Count span) noexcept {
@@ -93,12 +102,20 @@ Count write_mapped(const Access& access, Count position, std::span<const std::by
   const base::Result<std::int64_t> size = access.file->size();
   if (size.failed()) return 0;
   if (size.value() < part.end && access.file->write(part.end - 1, from.last(1)).failed()) return 0;
-  return move_windows(access, position, bytes, MappedParts::Purpose::writing,
-                      [&](std::uintptr_t zero, Count at, Count some) {
-                        access.view->scatter(zero, at,
-                                             from.subspan(static_cast<std::size_t>(at - position),
-                                                          static_cast<std::size_t>(some)));
-                      });
+  const auto move = [&](Count first, Count end) {
+    return move_windows(access, position + first, end - first, MappedParts::Purpose::writing,
+                        [&](std::uintptr_t zero, Count at, Count some) {
+                          access.view->scatter(zero, at,
+                                               from.subspan(static_cast<std::size_t>(at - position),
+                                                            static_cast<std::size_t>(some)));
+                        });
+  };
+  const Count middle = first_of_rank(access, bytes);
+  // Where part of the rest cannot be copied, calls write everything once more.
+  if (middle > 0 && move(middle, bytes) < bytes - middle) return 0;
+  const Count end = middle > 0 ? middle : bytes;
+  const Count done = move(0, end);
+  return done == end ? bytes : done;
 }
 
 Count read_mapped(const Access& access, Count position, std::span<std::byte> to) {
