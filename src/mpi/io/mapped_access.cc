@@ -23,6 +23,8 @@ using io::MappedParts;
 constexpr Count long_run_bytes = 32 << 10;
 /// Runs from this length on are so where the file was not accessed before.
 constexpr Count long_new_run_bytes = 4096;
+/// The same on a device, where ranks that write one file by calls wait for each other's.
+constexpr Count long_new_run_bytes_of_device = 8192;
 /// Two pages for each run at most; or four bytes for each byte.
 constexpr Count farthest_run_bytes = 8192;
 constexpr Count most_bytes_for_one = 4;
@@ -74,8 +76,9 @@ bool is_worth_mapping(const Access& access, Count position, Count bytes,
     return false;
   }
   // Reads have sieving, which takes as long as pages that are new.
-  const bool may_be_new = purpose == MappedParts::Purpose::writing &&
-                          access.view->mean_run_bytes() < long_new_run_bytes;
+  const Count long_new = access.in_memory ? long_new_run_bytes : long_new_run_bytes_of_device;
+  const bool may_be_new =
+      purpose == MappedParts::Purpose::writing && access.view->mean_run_bytes() < long_new;
   return access.file->seen_before(part.first, part.end) || may_be_new;
 }
 
