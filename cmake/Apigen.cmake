@@ -9,7 +9,10 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(apigen_out ${CMAKE_BINARY_DIR}/generated)
 file(GLOB apigen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api ${CMAKE_SOURCE_DIR}/spec/*.table
      ${CMAKE_SOURCE_DIR}/tools/apigen/*.py)
-list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/mpiexec.md)  # is also a manual page
+foreach(program IN ITEMS mpiexec mpicc fulmar)
+  list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/${program}.md)  # is also a manual page
+endforeach()
+list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/include/mpi-ext.h)
 foreach(interface IN ITEMS rwapi sisci vipl)
   list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/interfaces/${interface}.md)  # the same
 endforeach()
