@@ -95,6 +95,11 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
     LINKER:--no-as-needed,$<TARGET_FILE:mpi_${abi}> -Wl,--as-needed)
 endforeach()
 
+set(FULMAR_COMPAT_LIBRARIES "")
+foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
+  list(APPEND FULMAR_COMPAT_LIBRARIES mpi_${abi} mpifort_${abi} mpicxx_${abi})
+endforeach()
+
 # Other names that programs know the libraries by. Open MPI's Fortran is in three, here in one; Debian adds the compiler.
 set(FULMAR_COMPAT_LINKS
     mpich/libmpich.so.12=libmpi.so.12
