@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <dlfcn.h>
 #include <fortran_abi.h>
 
 namespace fulmar::fortran {
+namespace {
+
+/// MPI 5.0 (section 20.4) has the library told before MPI_Init, or any time. Fulmar, which has a function of this name, takes it
+/// then. MPICH 5.0 ends the program; it knows the sizes that are told below by itself.
+bool takes_descriptions() { return dlsym(RTLD_DEFAULT, "fulmar_describe") != nullptr; }
+
+}  // namespace
 
 void describe_compiler() {
+  if (!takes_descriptions()) return;
   MPI_Info info = MPI_INFO_NULL;
   if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
       PMPI_Info_create(&info) == MPI_SUCCESS) {
