@@ -26,6 +26,13 @@ foreach(header IN LISTS headers)
   list(APPEND header_sources ${source})
 endforeach()
 
+# Programs of MPICH's C++ bindings see that MPI's mpi.h.
+set(mpich_cxx_sources ${header_sources})
+list(FILTER mpich_cxx_sources INCLUDE REGEX "src\\+compat\\+cxx\\+mpich\\+")
+set_source_files_properties(
+  ${mpich_cxx_sources} PROPERTIES INCLUDE_DIRECTORIES
+                                  "${FULMAR_GENERATED_DIR}/compat/mpich/include;${FULMAR_GENERATED_DIR}/compat/mpich/cxx")
+
 if(header_sources)
   add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${header_sources})
   target_include_directories(

@@ -130,6 +130,17 @@ int comm_spawn_multiple(int count, char** commands, char*** argvs, const int* ma
                         const Foreign<MPI_Info>* infos, int root, Foreign<MPI_Comm> comm,
                         Foreign<MPI_Comm>* intercomm, int* errcodes);
 
+// User-level failure mitigation (recovery.cc).
+int comm_revoke(Foreign<MPI_Comm> comm);
+int comm_is_revoked(Foreign<MPI_Comm> comm, int* flag);
+int comm_shrink(Foreign<MPI_Comm> comm, Foreign<MPI_Comm>* newcomm);
+int comm_agree(Foreign<MPI_Comm> comm, int* flag);
+int comm_iagree(Foreign<MPI_Comm> comm, int* flag, Foreign<MPI_Request>* request);
+int comm_get_failed(Foreign<MPI_Comm> comm, Foreign<MPI_Group>* failedgrp);
+int comm_ack_failed(Foreign<MPI_Comm> comm, int num_to_ack, int* num_acked);
+int comm_failure_ack(Foreign<MPI_Comm> comm);
+int comm_failure_get_acked(Foreign<MPI_Comm> comm, Foreign<MPI_Group>* failedgrp);
+
 // The tool interface (tool.cc): MPI 5.0 chapter 15.
 int t_pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object,
                         MPI_T_pvar_handle* handle, int* count);

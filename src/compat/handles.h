@@ -2,6 +2,11 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "compat/number_ranges.h"
 #include "compat/values.h"
 
 // Handles of the other ABI and of the standard ABI.
@@ -58,12 +63,16 @@ class Numbered {
   }
   static constexpr std::array<HandlePair, 256> places = make_places();
   static constexpr std::array<std::uint32_t, handle_constants> numbers = make_numbers();
-  static constexpr bool has_signed = [] {
-    for (const HandlePair& pair : Traits::handles) {
-      if ((pair.foreign & sign) != 0) return true;
-    }
-    return false;
-  }();
+  static constexpr std::size_t signed_count = std::ranges::count_if(
+      Traits::handles, [](const HandlePair& pair) { return (pair.foreign & sign) != 0; });
+  /// The predefined handles with the sign bit.
+  static consteval std::array<HandlePair, signed_count> make_signed() {
+    std::array<HandlePair, signed_count> pairs{};
+    std::ranges::copy_if(Traits::handles, pairs.begin(),
+                         [](const HandlePair& pair) { return (pair.foreign & sign) != 0; });
+    return pairs;
+  }
+  static constexpr std::array<HandlePair, signed_count> signed_handles = make_signed();
 
  public:
   [[nodiscard]] static Handle in(int foreign) {
@@ -72,19 +81,46 @@ class Numbered {
       const HandlePair& pair = places[place_of(number)];
       return standard_handle<Handle>(pair.foreign == number ? pair.standard : 0);
     }
-    if constexpr (has_signed) {
-      for (const HandlePair& pair : Traits::handles) {
-        if (pair.foreign == number) return standard_handle<Handle>(pair.standard);
-      }
+    const std::uintptr_t handle = ranges.handle_of(number & ~sign);
+    if (handle != 0) [[likely]]
+      return standard_handle<Handle>(handle);
+    for (const HandlePair& pair : signed_handles) {
+      if (pair.foreign == number) return standard_handle<Handle>(pair.standard);
     }
-    return (functions.*Traits::from_number)(static_cast<int>(number & ~sign));
+    return ask_in(number & ~sign);
   }
   [[nodiscard]] static int out(Handle handle) {
     const std::uintptr_t value = value_of(handle);
     if (value < handle_constants) [[likely]]
       return static_cast<int>(numbers[value]);
-    return static_cast<int>(static_cast<std::uint32_t>((functions.*Traits::to_number)(handle)) |
-                            sign);
+    const std::uint32_t number = ranges.number_of(value);
+    return static_cast<int>((number != 0 ? number : ask_out(handle)) | sign);
+  }
+
+ private:
+  static constinit inline NumberRanges ranges;
+
+  [[gnu::cold, gnu::noinline]] static Handle ask_in(std::uint32_t number) {
+    const Handle handle = (functions.*Traits::from_number)(static_cast<int>(number));
+    learn(number, handle);
+    return handle;
+  }
+  [[gnu::cold, gnu::noinline]] static std::uint32_t ask_out(Handle handle) {
+    const int number = (functions.*Traits::to_number)(handle);
+    if (number >= 0) learn(static_cast<std::uint32_t>(number), handle);
+    return static_cast<std::uint32_t>(number);
+  }
+  static void learn(std::uint32_t number, Handle handle) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const auto ask = [](std::uint32_t other) {
+      const std::uintptr_t value =
+          value_of((functions.*Traits::from_number)(static_cast<int>(other)));
+      return value < predefined_handles ? 0 : value;  // the null handle: none has this number
+    };
+    pthread_mutex_lock(&lock);
+    ranges.objects.learn(number, value_of(handle), ask);
+    ranges.done.learn(number, value_of(handle), ask);
+    pthread_mutex_unlock(&lock);
   }
 };
 

@@ -9,6 +9,9 @@ import prototypes
 from compat_value_writer import head
 
 _HANDLE = re.compile(r'\bMPI_(' + '|'.join(compat_reader.HANDLES) + r')\b')
+# Functions of mpi-ext.h, without the prefix MPIX_.
+_EXTENSIONS = ('Comm_revoke', 'Comm_is_revoked', 'Comm_shrink', 'Comm_agree', 'Comm_iagree', 'Comm_get_failed', 'Comm_ack_failed',
+               'Comm_failure_ack', 'Comm_failure_get_acked')
 _BUFFERS = ('buffer_or_in_place', 'block_buffer', 'scan_buffer')
 
 
@@ -149,11 +152,13 @@ def write_functions(spec):
     """compat_functions.h: a pointer to each function of ours, by name, and the names."""
     lines = ['// SPDX-License-Identifier: BSD-3-Clause', '// Copyright (c) 2026 the Fulmar authors',
              '//', '// The functions of libmpi_abi.so.1. Generated from spec/; do not edit.',
-             '#pragma once', '', '#include <mpi.h>', '', 'namespace fulmar::compat {', '',
+             '#pragma once', '', '#include <mpi-ext.h>', '#include <mpi.h>', '', 'namespace fulmar::compat {', '',
              '/// Addresses of functions, known when the library was found.', 'struct Functions {']
     lines += [f'  decltype(&PMPI_{symbol.name[4:]}) {symbol.name[4:]};'
               for symbol in prototypes.symbols(spec)]
+    lines += [f'  decltype(&PMPIX_{name}) {name};' for name in _EXTENSIONS]
     lines += ['};', '', '/// Their names, in the same order.',
               'inline constexpr const char* function_names[] = {']
     lines += [f'    "PMPI_{symbol.name[4:]}",' for symbol in prototypes.symbols(spec)]
+    lines += [f'    "PMPIX_{name}",' for name in _EXTENSIONS]
     return '\n'.join(lines + ['};', '', '}  // namespace fulmar::compat', ''])

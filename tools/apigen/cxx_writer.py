@@ -104,8 +104,9 @@ def _class_text(spec_class):
         if method.sort == 'type':
             text = f'using {method.name} = {method.result}({method.list});'
         else:
-            sort = {'virtual': 'virtual ', 'static': 'static ', 'plain': ''}[method.sort]
-            pure = ' = 0' if name == 'Comm' and method.name == 'Clone' else ''
+            overrides = bool(base) and method.name == 'Clone'
+            sort = {'virtual': '' if overrides else 'virtual ', 'static': 'static ', 'plain': ''}[method.sort]
+            pure = ' override' if overrides else ' = 0' if name == 'Comm' and method.name == 'Clone' else ''
             text = f'{sort}{method.result} {method.name}({method.list}){method.constant}{pure};'
         lines.append(prototypes.wrap(text, '  '))
     if not base:

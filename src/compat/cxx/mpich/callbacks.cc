@@ -186,6 +186,7 @@ int extent_of(MPI_Datatype datatype, MPI_Aint* extent, void* extra) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of the bindings
 #pragma GCC visibility push(default)
 namespace MPI {
 
@@ -252,3 +253,4 @@ void Register_datarep(const char* datarep, DatarepConversionOfIntel* read,
 
 }  // namespace MPI
 #pragma GCC visibility pop
+// NOLINTEND(readability-identifier-naming)

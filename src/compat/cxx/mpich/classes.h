@@ -4,6 +4,7 @@
 
 #include <cxx_classes.h>  // generated from spec/cxx_mpich.table
 
+// NOLINTBEGIN(readability-identifier-naming): names of the bindings
 #pragma GCC visibility push(default)
 namespace MPI {
 
@@ -33,3 +34,4 @@ void Register_datarep(const char* datarep, DatarepConversionOfIntel* read,
 
 }  // namespace MPI
 #pragma GCC visibility pop
+// NOLINTEND(readability-identifier-naming)

@@ -76,6 +76,7 @@ void call_errhandler(Handle object, int errorcode, Get get, Call call) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of the bindings
 #pragma GCC visibility push(default)
 
 namespace MPI {
@@ -130,3 +131,4 @@ int MPI_Errhandler_free(MPI_Errhandler* errhandler) {
 }  // extern "C"
 
 #pragma GCC visibility pop
+// NOLINTEND(readability-identifier-naming)

@@ -40,6 +40,7 @@ Type& clone_of(const Type& comm) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of the bindings
 #pragma GCC visibility push(default)
 namespace MPI {
 
@@ -144,3 +145,4 @@ Cartcomm Cartcomm::Sub(const bool remain_dims[]) const {
 
 }  // namespace MPI
 #pragma GCC visibility pop
+// NOLINTEND(readability-identifier-naming)
