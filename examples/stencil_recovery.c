@@ -212,9 +212,10 @@ int main(int argc, char** argv) {
     /* Bit 0: everybody has the new checkpoint. Bit 1: everybody's time is over. */
     int flag = (good ? 1 : 0) | (MPI_Wtime() - start > seconds ? 2 : 0);
     const int agreed = MPIX_Comm_agree(comm, &flag);
+    const int whole = agreed == MPI_SUCCESS && (flag & 1) != 0;
     if ((flag & 1) != 0) state = fresh;
-    over = (flag & 2) != 0;
-    if (agreed != MPI_SUCCESS || (flag & 1) == 0) {
+    over = whole && (flag & 2) != 0; /* new processes take part in the last round, too */
+    if (!whole) {
       state.seconds = MPI_Wtime() - start;
       comm = respawns ? respawn(comm, argv[0], argv + 1, &state) : shrink(comm);
     }
