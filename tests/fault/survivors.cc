@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "fault/ended.h"
 #include "support/check.h"
 
 namespace {
@@ -364,8 +365,7 @@ int die(bool needed) {
   MPI_Send(nullptr, 0, MPI_INT, 1, tag, MPI_COMM_WORLD);
   if (needed) MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 100; ++i) MPI_Barrier(others);
-  // mpiexec says that the others go on if any is left when it collects the dead one.
-  while (::kill(static_cast<pid_t>(pid), 0) == 0) std::this_thread::yield();
+  test::wait_until_ended(static_cast<pid_t>(pid));
   MPI_Comm_free(&others);
   return test::finish();
 }

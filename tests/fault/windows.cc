@@ -11,6 +11,7 @@
 //   windows accumulate  it dies while it sends long accumulates to rank 0, which makes no other call
 #include <mpi-ext.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "fault/ended.h"
 #include "support/check.h"
 
 namespace {
@@ -260,11 +262,14 @@ int main(int argc, char** argv) {
   victim = test::size_of(MPI_COMM_WORLD) - 1;
   MPI_Comm others = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == victim ? 1 : 0, rank, &others);
+  long pid = ::getpid();
+  MPI_Bcast(&pid, 1, MPI_LONG, victim, MPI_COMM_WORLD);
   constexpr int count = 300'000;
   std::vector<int> own(count);
   int* memory = nullptr;
   MPI_Win win = window_of_all(argv[2], own, &memory);
   outlive(argv[1], win, others, memory, count);
+  test::wait_until_ended(static_cast<pid_t>(pid));
   expect_class(MPI_Win_free(&win), MPIX_ERR_PROC_FAILED, "free");
   MPI_Comm_free(&others);
   return test::finish();
