@@ -20,7 +20,8 @@ class Bench:
         self.spec = work / 'spec'
         self.out = work / 'out'
         shutil.copytree(source / 'spec', self.spec)
-        shutil.copytree(source / 'docs', work / 'docs')  # mpiexec.md is a manual page, too
+        shutil.copytree(source / 'docs', work / 'docs')  # some are manual pages, too,
+        shutil.copytree(source / 'include', work / 'include')  # and so are the comments of mpi-ext.h
         self.failures = 0
 
     def run(self):
