@@ -69,9 +69,10 @@ MPI_Win window_of_all(const std::string& kind, std::vector<int>& own, int** memo
   MPI_Win win = MPI_WIN_NULL;
   const auto bytes = static_cast<MPI_Aint>(own.size() * sizeof(int));
   *memory = own.data();
-  const int code = kind == "create"
-                       ? MPI_Win_create(own.data(), bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win)
-                       : MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &win);
+  const int code =
+      kind == "create"
+          ? MPI_Win_create(own.data(), bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win)
+          : MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &win);
   expect_equal(code, MPI_SUCCESS, "the window");
   if (rank != victim) tell(victim);
   for (int i = 0; rank == victim && i < victim; ++i) hear(i);
