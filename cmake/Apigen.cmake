@@ -9,7 +9,10 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(apigen_out ${CMAKE_BINARY_DIR}/generated)
 file(GLOB apigen_inputs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/spec/*.api ${CMAKE_SOURCE_DIR}/spec/*.table
      ${CMAKE_SOURCE_DIR}/tools/apigen/*.py)
-list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/mpiexec.md)  # is also a manual page
+foreach(program IN ITEMS mpiexec mpicc fulmar)
+  list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/${program}.md)  # is also a manual page
+endforeach()
+list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/include/mpi-ext.h)
 foreach(interface IN ITEMS rwapi sisci vipl)
   list(APPEND apigen_inputs ${CMAKE_SOURCE_DIR}/docs/interfaces/${interface}.md)  # the same
 endforeach()
@@ -29,7 +32,8 @@ foreach(chapter IN LISTS apigen_chapters)
 endforeach()
 list(APPEND FULMAR_FORTRAN_ENTRIES ${apigen_out}/fortran/entries_extra.cc)
 set(FULMAR_COMPAT_ABIS mpich openmpi)  # see cmake/compat.cmake
-set(FULMAR_COMPAT_GENERATED "")
+set(FULMAR_COMPAT_CXX_mpich ${apigen_out}/compat/mpich/cxx/methods.cc ${apigen_out}/compat/mpich/cxx/objects.cc)
+set(FULMAR_COMPAT_GENERATED ${FULMAR_COMPAT_CXX_mpich})
 foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
   set(FULMAR_COMPAT_FORTRAN_${abi} ${apigen_out}/compat/${abi}/fortran/entries_extra.cc)
   set(FULMAR_COMPAT_ENTRIES_${abi} ${apigen_out}/compat/${abi}/entries_extra.cc ${apigen_out}/compat/${abi}/objects.cc)

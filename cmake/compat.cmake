@@ -68,26 +68,36 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
   endif()
 endforeach()
 
-# The C++ bindings that MPI 3.0 removed. Open MPI 4: predefined objects and functions; the rest is inline in its header. MPICH:
-# for programs that are linked to the library and use C.
+# The C++ bindings that MPI 3.0 removed. Most functions are inline in the headers of these MPIs, so programs contain them. Open
+# MPI 4: the library has predefined objects and functions, tables of virtual functions are the program's. MPICH: the library
+# has the classes that its header leaves to it, from spec/cxx_mpich.table, and needs libstdc++ as every program with it does.
 set(compat_cxx_mpich libmpicxx.so.12)
 set(compat_cxx_openmpi libmpi_cxx.so.40)
+set(compat_cxx_options_mpich -fsemantic-interposition -fexceptions -frtti)
+set(compat_cxx_options_openmpi -fsemantic-interposition)
+set(compat_cxx_runtime_mpich "")
+set(compat_cxx_runtime_openmpi -static-libstdc++ -static-libgcc)
 foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
   set(target mpicxx_${abi})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/compat/cxx/${abi}/*.cc)
+  list(APPEND sources ${FULMAR_COMPAT_CXX_${abi}})
   add_library(${target} SHARED ${sources})
   add_dependencies(${target} fulmar_generated mpi_${abi})
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${compat_out}/${abi}/include)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${compat_out}/${abi}/include ${compat_out}/${abi}/cxx)
   target_link_libraries(${target} PRIVATE fulmar_options Threads::Threads)
-  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fsemantic-interposition)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${compat_cxx_options_${abi}}")
   set_target_properties(
     ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${compat_cxx_${abi}} SUFFIX "" NO_SONAME ON BUILD_RPATH "$ORIGIN"
                          INSTALL_RPATH "$ORIGIN"
                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/fulmar/${abi}-abi)
-  # Tables of virtual functions and the C++ runtime are the program's.
   target_link_options(
-    ${target} PRIVATE -Wl,-soname,${compat_cxx_${abi}} -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
+    ${target} PRIVATE -Wl,-soname,${compat_cxx_${abi}} ${compat_cxx_runtime_${abi}} -Wl,--exclude-libs,ALL
     LINKER:--no-as-needed,$<TARGET_FILE:mpi_${abi}> -Wl,--as-needed)
+endforeach()
+
+set(FULMAR_COMPAT_LIBRARIES "")
+foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
+  list(APPEND FULMAR_COMPAT_LIBRARIES mpi_${abi} mpifort_${abi} mpicxx_${abi})
 endforeach()
 
 # Other names that programs know the libraries by. Open MPI's Fortran is in three, here in one; Debian adds the compiler.

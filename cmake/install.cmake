@@ -50,6 +50,10 @@ foreach(command IN ITEMS mpirun fulmar mpicc mpicxx mpic++ mpiCC mpifort mpif77 
 endforeach()
 install(FILES packaging/completion/fulmar.bash DESTINATION share/bash-completion/completions RENAME mpiexec)
 install(FILES ${completions} DESTINATION share/bash-completion/completions)
+install(FILES packaging/completion/_fulmar DESTINATION share/zsh/site-functions)
+
+configure_file(${CMAKE_SOURCE_DIR}/packaging/modulefiles/fulmar.in ${CMAKE_BINARY_DIR}/modulefiles/fulmar @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/modulefiles/fulmar DESTINATION share/modulefiles/fulmar RENAME ${PROJECT_VERSION})
 
 configure_file(${CMAKE_SOURCE_DIR}/cmake/fulmar.pc.in ${CMAKE_BINARY_DIR}/pkgconfig/fulmar.pc @ONLY)
 set(pc_links "")

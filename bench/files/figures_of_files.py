@@ -54,26 +54,36 @@ class Figures:
         """(test, ranks) in the order in which they were measured."""
         return list(dict.fromkeys(key[:2] for name in self.names() for key in self.rounds[name]))
 
+    def ratios(self, name, key):
+        """How many times as long as Fulmar a library took, in each round: the machine changes from round to round."""
+        ours, theirs = (self.rounds.get(library, {}).get(key, []) for library in ("fulmar", name))
+        return [b / a for a, b in zip(ours, theirs)]
+
+    def ratio(self, name, key):
+        """The median of these; None where one of the two was not measured."""
+        values = self.ratios(name, key)
+        return statistics.median(values) if values else None
+
     def best_peer(self, key):
-        known = [(self.value(name, key), name) for name in PEERS if self.value(name, key)]
-        return min(known) if known else (None, None)
+        """The one that is least behind Fulmar, or most ahead; None where none was measured."""
+        known = [name for name in PEERS if self.ratios(name, key)]
+        return min(known, key=lambda name: self.ratio(name, key), default=None)
 
     def lead(self, key):
         """How many times as fast as the best peer; None where one of them is missing."""
-        ours, (peer, _) = self.value("fulmar", key), self.best_peer(key)
-        return peer / ours if ours and peer else None
+        best = self.best_peer(key)
+        return None if best is None else self.ratio(best, key)
 
     def verdict(self, key):
         """'ahead', 'behind' or 'undecided'."""
-        lead = self.lead(key)
-        if lead is None:
+        best = self.best_peer(key)
+        if best is None:
             return ""
-        _, name = self.best_peer(key)
-        pairs = list(zip(self.rounds["fulmar"][key], self.rounds[name][key]))
-        wins = sum(ours < theirs for ours, theirs in pairs)
-        if max(wins, len(pairs) - wins) < AGREED * len(pairs):
+        ratios = self.ratios(best, key)
+        wins = sum(ratio > 1 for ratio in ratios)
+        if max(wins, len(ratios) - wins) < AGREED * len(ratios):
             return "undecided"
-        return "ahead" if lead > 1 else "behind"
+        return "ahead" if self.lead(key) > 1 else "behind"
 
     def points(self):
         return [key for test, ranks in self.tests() for key in self.keys(test, ranks) if self.verdict(key)]

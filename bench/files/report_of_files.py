@@ -69,8 +69,7 @@ def summary(every):
             named = [f"{k[0]} {label_of(k)}, {k[1]} ranks ({figures.lead(k):.2f}x)" for k, v in verdicts.items() if v == verdict]
             if named:
                 lines.append(f"{name}, {verdict}: " + "; ".join(named))
-        bare = [(figures.value("raw", k) / figures.value("fulmar", k), k) for k in figures.rounds.get("raw", {})
-                if figures.value("fulmar", k)]
+        bare = [(figures.ratio("raw", k), k) for k in figures.rounds.get("raw", {}) if figures.ratio("raw", k)]
         low = [f"{k[0]} {label_of(k)}, {k[1]} ranks ({share:.2f})" for share, k in bare if share < 0.95]
         if bare:
             lines.append(f"{name}: at {len(bare) - len(low)} of {len(bare)} points at least 0.95 of the bare system calls"
@@ -85,14 +84,15 @@ def markdown(every):
         near = " ".join(f"{line:.0f}" for line in figures.lines)
         out += ["", f"## {name}", "", f"A cache line took after each round, ns: {near}.", ""]
         out += [f"* {figures.labels[n]}: {figures.about[n]['library']}" for n in names if n != "raw"]
-        for test, ranks in figures.tests():
+        order = list(WHAT)
+        for test, ranks in sorted(figures.tests(), key=lambda row: (row[1], order.index(row[0]))):
             head = ["size", *[figures.labels[n] for n in names], "ahead of best", "of bare"]
             out += ["", f"**{test}, {ranks} ranks, us** ({WHAT[test]})", "", "| " + " | ".join(head) + " |",
                     "| --- |" + " --: |" * (len(head) - 1)]
             for key in figures.keys(test, ranks):
-                lead, ours, bare = figures.lead(key), figures.value("fulmar", key), figures.value("raw", key)
+                lead, bare = figures.lead(key), figures.ratio("raw", key)
                 cells = [label_of(key), *[microseconds(figures.value(n, key)) for n in names],
-                         f"{lead:.2f}x" if lead else "-", f"{bare / ours:.2f}" if ours and bare else "-"]
+                         f"{lead:.2f}x" if lead else "-", f"{bare:.2f}" if bare else "-"]
                 out.append("| " + " | ".join(cells) + " |")
     return "\n".join(out) + "\n"
 

@@ -82,6 +82,7 @@ _fulmar_wrapper() {
   fi
 }
 
-complete -o filenames -F _fulmar_mpiexec mpiexec mpirun
+# NAME.fulmar are the names that Debian packages have beside other MPIs.
+complete -o filenames -F _fulmar_mpiexec {mpiexec,mpirun}{,.fulmar}
 complete -o filenames -F _fulmar_tool fulmar
-complete -o filenames -F _fulmar_wrapper mpicc mpicxx mpic++ mpiCC mpifort mpif77 mpif90
+complete -o filenames -F _fulmar_wrapper mpi{cc,cxx,c++,CC,fort,f77,f90}{,.fulmar}

@@ -74,20 +74,32 @@ class Examples(unittest.TestCase):
                         for process in range(ranks)]
             self.assertEqual(lines, expected)
 
-    def test_stencil_recovery_is_right_though_ranks_are_killed(self):
+    def recover(self, *arguments):
+        """The output, and the lines of deaths, of a job of stencil_recovery."""
         done = subprocess.run(["make", "stencil_recovery", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"],
                               capture_output=True, text=True, cwd=self.folder / "examples", env=environment(), check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         command = ["mpiexec", "-n", "5", "--timeout", "60", "--on-failure=continue",
-                   self.folder / "examples" / "stencil_recovery", "3.5"]
+                   self.folder / "examples" / "stencil_recovery", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=environment(), cwd=self.folder,
                               stdin=subprocess.DEVNULL, check=False)
-        self.assertRegex(done.stdout, r"^\d+ steps, [2-4] of the ranks are left, the result is right\n$", done.stderr)
+        self.assertEqual(done.returncode, 137, f"that of the first death; {done.stderr}")
         deaths = done.stderr.splitlines()
+        for line in deaths:
+            self.assertRegex(line, r"^mpiexec: (spawned job \d+: )?rank \d of \d .*SIGKILL")
+        return done.stdout, deaths
+
+    def test_stencil_recovery_is_right_though_ranks_are_killed(self):
+        output, deaths = self.recover("2.5")
+        self.assertRegex(output, r"^\d+ steps, [2-4] of the ranks are left, the result is right\n$")
         self.assertGreaterEqual(len(deaths), 1)
         for line in deaths:
-            self.assertRegex(line, r"SIGKILL.*; the other ranks go on$")
-        self.assertEqual(done.returncode, 137, "that of the first death")
+            self.assertRegex(line, r"; the other ranks go on$")
+
+    def test_stencil_recovery_is_right_with_new_ranks_in_place_of_the_dead(self):
+        output, deaths = self.recover("2.5", "respawn")
+        self.assertRegex(output, r"^\d+ steps, 5 of the ranks are there, the result is right\n$")
+        self.assertGreaterEqual(len(deaths), 2)
 
     def test_heat_draws_the_same_picture_on_any_number_of_ranks(self):
         pictures = []

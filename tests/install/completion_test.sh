@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 #
-# usage: completion_test.sh BIN FILE: what bash's completion offers for mpiexec, fulmar and a wrapper
+# usage: completion_test.sh BIN FILE: what bash's completion offers for mpiexec, fulmar and a wrapper, and zsh's, where zsh is
+# installed (ZSH names another)
 set -u
-PATH=$(cd "$1" && pwd):$PATH
+set -- "$(realpath "$1")" "$(realpath "$2")"
+PATH=$1:$PATH
 source "$2"
 failures=0
 
@@ -55,4 +57,26 @@ while read -r line; do
     [[ $? == "$wanted" ]] || { echo "$option: whether it takes a value"; failures=$((failures + 1)); }
   done
 done < <(mpiexec --help | grep -E '^  -' | sed -E 's/^  //; s/  +.*//; s/ +$//')
+# zsh's file is read from a folder as it is installed in. compadd gets what zsh would offer.
+if zsh=$(command -v "${ZSH-zsh}"); then
+  share=$(mktemp -d)
+  trap 'rm -r "$share"' EXIT
+  mkdir -p "$share/zsh/site-functions" "$share/bash-completion/completions"
+  cp "$(dirname "$2")/_fulmar" "$share/zsh/site-functions"
+  cp "$2" "$share/bash-completion/completions/fulmar"
+  zsh_offers() { # WANTED WORD...
+    local wanted=$1
+    shift
+    # shellcheck disable=SC2016
+    "$zsh" -f -c 'fpath=($1/zsh/site-functions $fpath); shift; words=("$@"); CURRENT=$#
+      compadd() { shift; print -rl -- "$@" }
+      autoload -Uz _fulmar; _fulmar' zsh "$share" "$@" | grep -qxe "$wanted" && return
+    echo "zsh: '$*' does not offer '$wanted'"
+    failures=$((failures + 1))
+  }
+  zsh_offers --bind-to mpiexec --bi
+  zsh_offers l3cache mpirun.fulmar --bind-to l
+  zsh_offers bench fulmar be
+  zsh_offers -showme mpicc -showm
+fi
 exit $((failures > 0))

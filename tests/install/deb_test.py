@@ -70,6 +70,12 @@ class Packages(unittest.TestCase):
         self.assertIn("hello from rank 1 of 2", text)
         self.assertIn("Fulmar", run(bin_folder / "fulmar", "--version", env=kept))
 
+    def test_manual_pages_and_completion_are_where_they_are_looked_for(self):
+        share = self.root / "usr/share"
+        for name in ("man/man1/mpiexec.fulmar.1", "man/man3/MPI_Send.3fulmar", "man/man7/fulmar.7", "zsh/vendor-completions/_fulmar",
+                     "bash-completion/completions/fulmar", "bash-completion/completions/mpicc.fulmar"):
+            self.assertGreater((share / name).stat().st_size, 100, name)
+
     def test_every_name_is_an_alternative_while_the_packages_are_installed(self):
         for package in ("fulmar", "libfulmar-dev"):
             self.script(package, "postinst", "configure")
@@ -78,6 +84,8 @@ class Packages(unittest.TestCase):
             self.assertTrue(chosen.startswith("/etc/alternatives/mpi"), chosen)
             target = os.readlink(self.root / chosen.lstrip("/"))
             self.assertTrue((self.root / target.lstrip("/")).exists(), target)
+            completion = self.root / f"usr/share/bash-completion/completions/{name}"
+            self.assertTrue(os.readlink(completion).startswith("/etc/alternatives/"), completion)
         header = os.readlink(self.root / f"etc/alternatives/mpi-{self.triplet()}")
         self.assertTrue((self.root / header.lstrip("/") / "mpi.h").exists())
         for package in ("fulmar", "libfulmar-dev"):

@@ -64,6 +64,15 @@ class Install(unittest.TestCase):
         (cls.root / "client.c").write_text(PROGRAM)
         (cls.root / "client.cc").write_text(PROGRAM)
 
+    def test_product_makes_all_that_is_installed(self):
+        """`make install` builds the target `product` alone: every installed file that ninja makes has to be one of it."""
+        listed = set(re.findall(rf'"{re.escape(str(BUILD))}/((?:bin|lib)/[^"]+)"', (BUILD / "cmake_install.cmake").read_text()))
+        made = {line.split(":")[0] for line in run("ninja", "-C", BUILD, "-t", "targets", "all").splitlines()}
+        product = set(run("ninja", "-C", BUILD, "-t", "commands", "product").split())
+        installed = listed & made
+        self.assertTrue({"lib/libmpi_abi.so.1", "bin/mpiexec"} <= installed, sorted(installed))
+        self.assertEqual(sorted(installed - product), [])
+
     def environment(self, **more):
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith(("LD_", "MPI", "FULMAR_", "PKG_CONFIG"))}

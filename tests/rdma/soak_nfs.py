@@ -9,7 +9,7 @@ import support
 from support import BUILD, SOURCE, Step
 
 FOLDER = "/tmp/nfs"
-ENVIRONMENT = {"FULMAR_FABRIC": "shm,tcp", "TMPDIR": FOLDER, "FULMAR_TEST_APART": "1"}
+ENVIRONMENT = {"FULMAR_FABRIC": "shm,tcp", "TMPDIR": FOLDER}
 NODE = SOURCE / "tests" / "rdma" / "node.sh"
 NFS = SOURCE / "tests" / "rdma" / "nfs_node.sh"
 RSH = SOURCE / "tests" / "support" / "rdmavm-rsh"

@@ -45,6 +45,22 @@ class Pages(unittest.TestCase):
         options = re.findall(r"(?m)^(FULMAR_\w+) ", (SOURCE / "spec" / "options.table").read_text())
         self.assertEqual(re.findall(r"(?m)^\.B (FULMAR_\w+)$", text), options)
 
+    def test_every_function_of_the_extensions_has_a_page(self):
+        names = re.findall(r"(?m)^int (MPIX_\w+)\(", (SOURCE / "include" / "mpi-ext.h").read_text())
+        self.assertGreater(len(names), 9)
+        for name in names:
+            text = page(name)
+            self.assertRegex(text, rf"(?m)^int {name}\(", name)
+            self.assertGreater(len(text.split(".SH DESCRIPTION")[1].split(".SH")[0].split()), 5, name)
+
+    def test_every_installed_program_has_a_page(self):
+        programs = {"mpiexec", "mpirun", "fulmar", "mpicc", "mpicxx", "mpic++", "mpiCC", "mpifort", "mpif77", "mpif90"}
+        self.assertEqual({path.stem for path in (MAN / "man1").iterdir()}, programs)
+        options = re.findall(r"(?m)^  (-[\w:]+), (-[\w:]+) |^  (-[\w:]+)  ", (SOURCE / "tools" / "wrappers" / "wrapper.in").read_text())
+        text = (MAN / "man1" / "mpicc.1").read_text().replace("\\-", "-")
+        for option in filter(None, sum(options, ())):
+            self.assertIn(option.replace("_", "-"), text)
+
     def test_mpiexec_is_its_document(self):
         text = (MAN / "man1" / "mpiexec.1").read_text()
         for option in ("\\fB\\-wdir DIR\\fR", "\\fB\\-\\-bind\\-to OBJECT\\fR"):

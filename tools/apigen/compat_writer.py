@@ -6,6 +6,7 @@ import compat_entry_writer
 import compat_header_writer
 import compat_reader
 import compat_value_writer
+import cxx_writer
 
 
 def write_compat(spec, folder):
@@ -21,3 +22,4 @@ def write_compat(spec, folder):
         for chapter in spec.chapters:
             yield (f'{abi.name}/entries_{chapter.name}.cc',
                    compat_entry_writer.write_chapter(spec, rules, abi, chapter))
+    yield from cxx_writer.write_cxx(spec, folder)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
-"""Manual pages: one for each function (section 3), one of the environment variables and one of mpiexec.
+"""Manual pages: one for each function (section 3), one of the environment variables, one for each program (section 1).
 
-Functions are described by spec/ alone: what each does (summaries.table), its prototypes and what its arguments may be.
-mpiexec(1) is docs/mpiexec.md in another form.
+Functions are described by spec/ alone: what each does (summaries.table), its prototypes and what its arguments may be; those
+of mpi-ext.h by the comments of that header. Programs are their documents of docs/ in another form.
 """
 
 import re
@@ -171,6 +171,29 @@ def from_markdown(title, name, markdown, version, section=1):
     return '\n'.join([*lines, ''])
 
 
+# The comment ahead of each function of mpi-ext.h.
+_EXTENSION = re.compile(r'/\* ((?:(?!\*/).)*) \*/\n((?:int MPIX_\w+\([^;]*\);\n?)+)', re.S)
+
+
+def write_extensions(header, version):
+    """(name, page) for each function of mpi-ext.h."""
+    for match in _EXTENSION.finditer(header):
+        described = ' '.join(line.strip(' *') for line in match[1].split('\n'))
+        for prototype in match[2].split('\n'):
+            name = re.match(r'int (MPIX_\w+)', prototype)
+            if name:
+                yield name[1], '\n'.join([
+                    f'.TH {name[1]} 3 "" "Fulmar {version}" "MPI"', '.SH NAME', f'{name[1]} \\- recovery from failures of processes (ULFM)',
+                    '.SH SYNOPSIS', *_verbatim(['#include <mpi-ext.h>', '', prototype]), '.SH DESCRIPTION', _inline(described),
+                    '.SH RETURN VALUE', text('MPI_SUCCESS, or an error code after the error handler of comm has been called.'),
+                    '.SH SEE ALSO', '.BR fulmar (7)', ''])
+
+
+# The documents that are pages of programs, with other names of these.
+PROGRAMS = {'mpiexec': (('mpirun',), 'mpiexec, mpirun \\- start an MPI program'),
+            'mpicc': (('mpicxx', 'mpic++', 'mpiCC', 'mpifort', 'mpif77', 'mpif90'),
+                      'mpicc, mpicxx, mpifort \\- compile and link MPI programs'),
+            'fulmar': ((), 'fulmar \\- information, a check of the machine, and benchmarks')}
 # Beside MPI: the documents that are pages of section 7.
 INTERFACES = {'rwapi': 'remote writes into memory of other processes', 'sisci': 'shared segments, DMA and interrupts',
               'vipl': 'the provider library of the VI Architecture'}
@@ -186,9 +209,13 @@ def write_pages(spec, folder, version):
         if function.has('large'):
             yield f'man3/{function.name}_c.3', f'.so man3/{function.name}.3\n'
     yield 'man7/fulmar.7', write_variables(spec, version)
-    document = (folder.parent / 'docs' / 'mpiexec.md').read_text()
-    yield 'man1/mpiexec.1', from_markdown('mpiexec', 'mpiexec, mpirun \\- start an MPI program', document, version)
-    yield 'man1/mpirun.1', '.so man1/mpiexec.1\n'
+    for name, page in write_extensions((folder.parent / 'include' / 'mpi-ext.h').read_text(), version):
+        yield f'man3/{name}.3', page
+    for name, (others, what) in PROGRAMS.items():
+        document = (folder.parent / 'docs' / f'{name}.md').read_text()
+        yield f'man1/{name}.1', from_markdown(name, what, document, version)
+        for other in others:
+            yield f'man1/{other}.1', f'.so man1/{name}.1\n'
     for name, what in INTERFACES.items():
         document = (folder.parent / 'docs' / 'interfaces' / f'{name}.md').read_text()
         yield f'man7/{name}.7', from_markdown(name, f'{name} \\- {what}', document, version, 7)

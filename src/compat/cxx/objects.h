@@ -47,6 +47,7 @@ FULMAR_TABLE(table_of_info, "_ZTVN3MPI4InfoE");
 FULMAR_TABLE(table_of_intercomm, "_ZTVN3MPI9IntercommE");
 FULMAR_TABLE(table_of_intracomm, "_ZTVN3MPI9IntracommE");
 FULMAR_TABLE(table_of_no_comm, "_ZTVN3MPI9Comm_NullE");
+FULMAR_TABLE(table_of_nullcomm, "_ZTVN3MPI8NullcommE");
 FULMAR_TABLE(table_of_op, "_ZTVN3MPI2OpE");
 FULMAR_TABLE(table_of_request, "_ZTVN3MPI7RequestE");
 FULMAR_TABLE(table_of_status, "_ZTVN3MPI6StatusE");

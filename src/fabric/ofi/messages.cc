@@ -87,7 +87,7 @@ base::Result<std::vector<std::byte>> Messages::address() const {
 
 std::size_t Messages::held() const noexcept {
   std::size_t packets = 0;
-  for (const auto& peer : peers_) packets += peer == nullptr ? 0 : peer->held.size();
+  for (const std::uint32_t rank : known_) packets += peers_[rank]->held.size();
   return packets;
 }
 
@@ -106,6 +106,7 @@ std::uint64_t Messages::cookie(const wire::ProcessName& from,
 
 Peer& Messages::make_peer(std::uint32_t rank, std::uint64_t cookie_in) {
   peers_[rank] = std::make_unique<Peer>();
+  known_.push_back(rank);
   Peer& peer = *peers_[rank];
   peer.cookie_in = cookie_in;
   peer.cookie_out = cookie(own_name_, name_of(rank));
@@ -379,9 +380,9 @@ void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   how_ = how;
   leave_timeout_.start(now(), max_leave_wait_ns);
-  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank] == nullptr || peers_[rank]->life.is_lost()) continue;
+  for (const std::uint32_t rank : known_) {
     Peer& peer = *peers_[rank];
+    if (peer.life.is_lost()) continue;
     // A process does RDMA to its own memory, but sends itself no signals.
     if (rank == config_.processes->self()) peer.has_traffic = false;
     if (peer.has_traffic && !peer.life.has_left()) peer.fin.leave();
@@ -391,8 +392,9 @@ void Messages::leave(Leaving how) {
 }
 
 bool Messages::quiesced() const noexcept {
-  return leaving_ && std::all_of(peers_.begin(), peers_.end(), [&](const auto& peer) {
-           if (peer == nullptr || peer->life.is_lost()) return true;
+  return leaving_ && std::all_of(known_.begin(), known_.end(), [&](std::uint32_t rank) {
+           const Peer* const peer = peers_[rank].get();
+           if (peer->life.is_lost()) return true;
            if (!peer->has_traffic && !peer->owes_any_ack()) return true;
            if (peer->life.has_left() && leave_timeout_.expired()) return true;
            if (peer->fin.fin_due() || peer->owes_any_ack()) return false;
@@ -405,19 +407,19 @@ bool Messages::quiesced() const noexcept {
 void Messages::resume() {
   leaving_ = false;
   leave_timeout_.reset();
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    peer->has_traffic = false;
-    peer->fin.restart();
+  for (const std::uint32_t rank : known_) {
+    peers_[rank]->has_traffic = false;
+    peers_[rank]->fin.restart();
   }
 }
 
 std::vector<std::uint32_t> Messages::known_peers() const {
   std::vector<std::uint32_t> known;
-  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
+  for (const std::uint32_t rank : known_) {
     const bool is_self = rank == config_.processes->self();
-    if (peers_[rank] != nullptr && !peers_[rank]->life.is_lost() && !is_self) known.push_back(rank);
+    if (!peers_[rank]->life.is_lost() && !is_self) known.push_back(rank);
   }
+  std::sort(known.begin(), known.end());
   return known;
 }
 

@@ -47,10 +47,9 @@ void Messages::probe_silent_peers() {
   if (now_ns < next_probe_ns_) return;
   next_probe_ns_ = now_ns + config_.keep_alive_interval_ns;
   if (most_probes_ == 0) most_probes_ = std::max<std::size_t>(spare_descriptors(), 1);
-  for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
+  for (const std::uint32_t rank : known_) {
     Peer* const peer = peers_[rank].get();
-    if (peer == nullptr || peer->life.is_lost() || peer->life.has_left() || !peer->has_traffic)
-      continue;
+    if (peer->life.is_lost() || peer->life.has_left() || !peer->has_traffic) continue;
     peer->quiet_probes =
         peer->has_received ? 0 : std::min<int>(peer->quiet_probes + 1, most_quiet_looks);
     if (std::exchange(peer->has_received, false)) peer->keep_alive.note_heard();

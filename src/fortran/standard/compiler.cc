@@ -2,9 +2,25 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <fortran_abi.h>
 
+#include <array>
+#include <string_view>
+
 namespace fulmar::fortran {
+namespace {
+
+/// Whether the library below takes these facts before MPI_Init. Others have theirs from their own
+/// configuration, and MPICH 5.0 ends the program that asks so early.
+bool takes_facts_early() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  return PMPI_Get_library_version(text.data(), &length) == MPI_SUCCESS &&
+         std::string_view(text.data()).starts_with("Fulmar ");
+}
+
+}  // namespace
 
 void describe_compiler() {
+  if (!takes_facts_early()) return;
   MPI_Info info = MPI_INFO_NULL;
   if (PMPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL &&
       PMPI_Info_create(&info) == MPI_SUCCESS) {

@@ -119,7 +119,8 @@ template <class Handle>
 }
 
 /// Registers with the library the sizes of the compiler's types and its LOGICALs (MPI 5.0 section
-/// 20.4), unless the program has done so. Before MPI_Init or its like.
+/// 20.4), unless the program has done so; nothing where the library is not Fulmar's. Before MPI_Init
+/// or its like.
 void describe_compiler();
 
 }  // namespace fulmar::fortran

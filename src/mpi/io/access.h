@@ -22,7 +22,9 @@ struct Access {
   bool maps = false;       ///< short runs may go through mapped memory (mapped_access.h)
   bool in_memory = false;  ///< the file system has no device
   bool remote = false;     ///< a call of the system is a message to a server
-  bool atomic = false;     ///< never visible in part (MPI 5.0 section 14.6.1)
+  int rank = 0;            ///< of those that have opened the file; see write_mapped
+  int ranks = 1;
+  bool atomic = false;  ///< never visible in part (MPI 5.0 section 14.6.1)
 
   /// The part of the file from its first to behind its last byte. Requires bytes > 0.
   [[nodiscard]] FileView::Part part() const noexcept { return view->part_of(position, bytes); }

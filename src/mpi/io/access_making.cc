@@ -84,6 +84,8 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
   access.maps = open.system.maps && open.hints.mapped != io::Use::never;
   access.remote = open.system.remote;
   access.in_memory = open.system.in_memory;
+  access.rank = file.comm->rank;
+  access.ranks = file.comm->size();
   access.atomic = open.atomic;
   if (arguments.pointer == Pointer::individual) access.position = open.position;
   if (arguments.pointer == Pointer::explicit_offset) {

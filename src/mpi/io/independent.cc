@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "base/os/processors.h"
 #include "mpi/io/access_making.h"
 #include "mpi/io/access_record.h"
 #include "mpi/io/calls.h"
@@ -174,12 +175,23 @@ Error abandon(Request& request) {
 
 /// What is moved at once rather than by another thread: to hand it over and be woken takes as long.
 constexpr Count most_bytes_at_once = 64 << 10;
+/// The same where the thread may use one processor only: there a thread of the library would take turns with it, and
+/// begin when the system thinks fit. Longer writes may have to wait for the device.
+constexpr Count most_bytes_at_once_on_one_processor = 4 << 20;
+
+bool is_short(Count bytes, const Library& library) noexcept {
+  if (bytes <= most_bytes_at_once) return true;
+  // Other threads of the program need the lock.
+  if (bytes > most_bytes_at_once_on_one_processor || library.lock.enabled()) return false;
+  return base::allowed_processors().size() == 1;
+}
 
 /// Moves a small block in the call itself, if that takes no longer than the copy: the system takes writes
 /// of local files to memory, and reads come from there or not at all.
 bool move_at_once(IndependentJob& job) {
   const Access& access = job.access;
-  if (access.remote || access.atomic || access.bytes > most_bytes_at_once) return false;
+  if (access.remote || access.atomic) return false;
+  if (!is_short(access.bytes, *job.file.library)) return false;
   if (!access.view->contiguous() || !access.in_one_block()) return false;
   if (job.direction == Direction::write || access.in_memory) {
     job.run();

@@ -23,11 +23,15 @@ using io::MappedParts;
 constexpr Count long_run_bytes = 32 << 10;
 /// Runs from this length on are so where the file was not accessed before.
 constexpr Count long_new_run_bytes = 4096;
+/// The same on a device, where ranks that write one file by calls wait for each other's.
+constexpr Count long_new_run_bytes_of_device = 8192;
 /// Two pages for each run at most; or four bytes for each byte.
 constexpr Count farthest_run_bytes = 8192;
 constexpr Count most_bytes_for_one = 4;
 constexpr Count least_window_bytes = 64 << 10;
 constexpr Count least_bytes = 1024;
+/// Below, ranks of a file all begin with the first byte.
+constexpr Count least_turned_bytes = 64 << 10;
 
 /// Moves windows of [position, position + bytes) of the stream until one cannot be mapped.
 template <class Move>
@@ -72,9 +76,17 @@ bool is_worth_mapping(const Access& access, Count position, Count bytes,
     return false;
   }
   // Reads have sieving, which takes as long as pages that are new.
-  const bool may_be_new = purpose == MappedParts::Purpose::writing &&
-                          access.view->mean_run_bytes() < long_new_run_bytes;
+  const Count long_new = access.in_memory ? long_new_run_bytes : long_new_run_bytes_of_device;
+  const bool may_be_new =
+      purpose == MappedParts::Purpose::writing && access.view->mean_run_bytes() < long_new;
   return access.file->seen_before(part.first, part.end) || may_be_new;
+}
+
+/// Where a rank begins, from 0 on: another place for each, as ranks that make the same new pages usable at
+/// the same time wait for each other (two ranks, 1 MiB each in runs of 1 KiB: 2.0 ms against 0.9 on tmpfs, 2.2
+/// against 1.4 on ext4).
+Count first_of_rank(const Access& access, Count bytes) noexcept {
+  return bytes < least_turned_bytes ? 0 : bytes / access.ranks * access.rank;
 }
 
 }  // namespace
@@ -93,12 +105,20 @@ Count write_mapped(const Access& access, Count position, std::span<const std::by
   const base::Result<std::int64_t> size = access.file->size();
   if (size.failed()) return 0;
   if (size.value() < part.end && access.file->write(part.end - 1, from.last(1)).failed()) return 0;
-  return move_windows(access, position, bytes, MappedParts::Purpose::writing,
-                      [&](std::uintptr_t zero, Count at, Count some) {
-                        access.view->scatter(zero, at,
-                                             from.subspan(static_cast<std::size_t>(at - position),
-                                                          static_cast<std::size_t>(some)));
-                      });
+  const auto move = [&](Count first, Count end) {
+    return move_windows(access, position + first, end - first, MappedParts::Purpose::writing,
+                        [&](std::uintptr_t zero, Count at, Count some) {
+                          access.view->scatter(zero, at,
+                                               from.subspan(static_cast<std::size_t>(at - position),
+                                                            static_cast<std::size_t>(some)));
+                        });
+  };
+  const Count middle = first_of_rank(access, bytes);
+  // Where part of the rest cannot be copied, calls write everything once more.
+  if (middle > 0 && move(middle, bytes) < bytes - middle) return 0;
+  const Count end = middle > 0 ? middle : bytes;
+  const Count done = move(0, end);
+  return done == end ? bytes : done;
 }
 
 Count read_mapped(const Access& access, Count position, std::span<std::byte> to) {

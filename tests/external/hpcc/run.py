@@ -6,12 +6,15 @@ usage: run.py [--ranks N...]     (default: 1 2 4)
 
 HPCC_SOURCE names a folder with the sources (version 1.5.0; `apt-get source hpcc` has them). OpenBLAS with
 its headers has to be installed (libopenblas-dev). HPCC compares all its results itself; they have to be
-right, and every part has to have run. The numbers say nothing about speed.
+right, and every part has to have run. The problems are too small for speed, but latencies of pairs and rings are printed: with
+HPCC_LAUNCH (words in place of mpiexec and its options) and HPCC_MPICC the same program runs on another library.
 """
 
 import argparse
+import os
 import pathlib
 import re
+import shlex
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -86,23 +89,46 @@ def judge(status, ranks, report):
     return f"too many errors: {' '.join(wrong)}" if wrong else ""
 
 
+def latencies(report):
+    """Those between ranks, in microseconds."""
+    found = dict(re.findall(r"^(\w+)Latency_usec=([\d.]+)$", report, re.M))
+    wanted = ("AvgPingPong", "MaxPingPong", "NaturallyOrderedRing", "RandomlyOrderedRing")
+    return ", ".join(f"{name} {float(found[name]):.2f}" for name in wanted if float(found.get(name, 0)) > 0)
+
+
+def build(source):
+    """The folder with the program."""
+    compiler = os.environ.get("HPCC_MPICC", "mpicc")
+    tell = f"sed 's|= mpicc$|= {compiler}|' '{HERE / 'Make.fulmar'}' > hpl/Make.fulmar"
+    name = "hpcc" if compiler == "mpicc" else f"hpcc-{pathlib.Path(compiler).resolve().parent.parent.name}"
+    return sources.build(name, source, [["sh", "-c", tell], ["make", "arch=fulmar"]])
+
+
+def run(ranks, program, folder):
+    environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    launch = os.environ.get("HPCC_LAUNCH")
+    if launch:
+        return support.run([*shlex.split(launch), "-n", str(ranks), program], 300, dict(os.environ) | environment, folder)
+    return support.mpiexec(ranks, [program], 300, support.clean_environment(**environment), folder)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4], choices=GRIDS)
     arguments = parser.parse_args()
     source = sources.folder("HPCC_SOURCE", "HPCC", "hpl/setup/Make.UNKNOWN.in")
-    commands = [["cp", HERE / "Make.fulmar", "hpl/Make.fulmar"], ["make", "arch=fulmar"]]
-    folder = sources.build("hpcc", source, commands)
+    folder = build(source)
     table = sources.Table()
     for ranks in arguments.ranks:
         rows, columns = GRIDS[ranks]
         (folder / "hpccinf.txt").write_text(INPUT.format(size=384, rows=rows, columns=columns))
         result = folder / "hpccoutf.txt"
         result.unlink(missing_ok=True)  # HPCC appends
-        environment = support.clean_environment(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
-        status, output, seconds = support.mpiexec(ranks, [folder / "hpcc"], 300, environment, folder)
+        status, output, seconds = run(ranks, folder / "hpcc", folder)
         report = result.read_text() if result.exists() else ""
         table.add(f"hpcc {ranks} ranks", judge(status, ranks, report), seconds, output + report)
+        if ranks > 1:
+            print(f"    latencies in us: {latencies(report)}", flush=True)
     return table.close()
 
 

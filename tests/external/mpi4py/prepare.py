@@ -2,10 +2,11 @@
 # Copyright (c) 2026 the Fulmar authors
 """Builds mpi4py for the standard ABI twice, from the same source: with Fulmar's mpicc and with MPICH's mpicc_abi.
 
-usage: prepare.py [--ulfm]      (FULMAR_BUILD_DIR names the build; default build/release)
+usage: prepare.py [--ulfm | --pypi]      (FULMAR_BUILD_DIR names the build; default build/release)
 
 With --ulfm a third wheel is built, with Fulmar's mpicc and the functions of mpi-ext.h, which mpi4py would
-else replace by calls of its own: site-ulfm.
+else replace by calls of its own: site-ulfm. With --pypi the wheel is the one that `pip install mpi4py` installs, which
+has a module for each ABI: site-pypi.
 
 Everything lies below external/mpi4py in the build folder: the source, a virtual environment with what the
 build needs, one with MPICH, and the two wheels unpacked as site-fulmar and site-mpich. What is there already
@@ -98,6 +99,19 @@ def build(peer, compiler, cflags=CFLAGS):
     stamp.write_text(key)
 
 
+def fetch_wheel():
+    """The wheel of PyPI, unpacked as it is."""
+    if (site("pypi") / "ready").exists():
+        return
+    shutil.rmtree(site("pypi"), ignore_errors=True)
+    pip("wheel of PyPI", "install", "-q", "--no-deps", "--only-binary", ":all:", "--target", site("pypi"),
+        f"mpi4py=={VERSION}")
+    modules = {abi: list(site("pypi").glob(f"mpi4py/MPI.{abi}*.so")) for abi in ("mpich", "openmpi")}
+    if not all(modules.values()):
+        sys.exit(f"prepare.py: the wheel of PyPI has no module for each of {' '.join(modules)}")
+    (site("pypi") / "ready").touch()
+
+
 def check_ulfm():
     """The module calls our functions, and not what mpi4py has in their place."""
     module = next(site("ulfm").glob("mpi4py/MPI.*.so"))
@@ -114,6 +128,8 @@ def main():
     if "--ulfm" in sys.argv[1:]:
         build("ulfm", support.BIN / "mpicc", ULFM_CFLAGS)
         return check_ulfm()
+    if "--pypi" in sys.argv[1:]:
+        return fetch_wheel()
     build("fulmar", support.BIN / "mpicc")
     build("mpich", PEER / "bin" / "mpicc_abi")
     for peer in ("fulmar", "mpich"):

@@ -2,9 +2,10 @@
 # Copyright (c) 2026 the Fulmar authors
 """Runs mpi4py on Fulmar: its bench programs, then its own test files, as suites.txt says.
 
-usage: run.py [--ranks N] [--wheel fulmar|mpich|ulfm] [--soak] [--excluded] [--bench-only] [--only FILE...]
+usage: run.py [--ranks N] [--wheel NAME] [--soak] [--excluded] [--bench-only] [--only FILE...]
 
-The wheels are those of prepare.py; the one built with MPICH's compiler finds Fulmar through LD_LIBRARY_PATH.
+The wheels are those of prepare.py; `mpich`, built with MPICH's compiler, finds Fulmar through LD_LIBRARY_PATH. pypi-mpich and
+pypi-openmpi are the two halves of PyPI's wheel, which run on the libraries that mpiexec offers for other ABIs.
 Each test file is one job of its own, so that a crash or a hang costs one line of the table and the next file
 still runs. --soak takes every file that is run at all, --excluded tries what is left out and says what passes.
 """
@@ -21,28 +22,29 @@ import support  # noqa: E402
 
 SUITES = pathlib.Path(__file__).resolve().parent / "suites.txt"
 TESTS = prepare.SOURCE / "test"
+WHEELS = ("fulmar", "mpich", "ulfm", "pypi-mpich", "pypi-openmpi")
 BENCH = {
     "helloworld": lambda ranks, text: text.count(f" of {ranks} on ") == ranks,
     "ringtest": lambda ranks, text: "time for" in text and "error" not in text.lower(),
     "pingpong": lambda ranks, text: ranks < 2 or len(re.findall(r"^ *\d+ ", text, re.M)) >= 20,
 }
 
-Plan = collections.namedtuple("Plan", "files left_out single")
+Plan = collections.namedtuple("Plan", "files left_out single pypi")
 
 
 def read_plan():
     """suites.txt: files with the ranks they run on, files and single tests left out with the reason."""
-    plan = Plan({}, {}, {})
+    plan = Plan({}, {}, {}, {})
     for number, line in enumerate(SUITES.read_text().splitlines(), 1):
         words = line.split("#")[0].split(maxsplit=2)
         if not words:
             continue
-        if len(words) < 3 or words[0] not in ("run", "not", "but"):
-            sys.exit(f"suites.txt:{number}: `run FILE RANKS`, `not FILE REASON` or `but PATTERN REASON` expected")
+        if len(words) < 3 or words[0] not in ("run", "not", "but", "pypi"):
+            sys.exit(f"suites.txt:{number}: `run FILE RANKS`, `not FILE REASON`, `but` or `pypi PATTERN REASON` expected")
         if words[0] == "run":
             plan.files[words[1]] = words[2].split()
         else:
-            (plan.left_out if words[0] == "not" else plan.single)[words[1]] = words[2]
+            {"not": plan.left_out, "but": plan.single, "pypi": plan.pypi}[words[0]][words[1]] = words[2]
     named = {*plan.files, *plan.left_out}
     there = {file.stem.removeprefix("test_") for file in TESTS.glob("test_*.py")}
     if named != there:
@@ -56,7 +58,10 @@ class Runner:
     def __init__(self, wheel, ranks, timeout):
         self.ranks = ranks
         self.timeout = timeout
-        changes = {"PYTHONPATH": prepare.site(wheel), "PYTHONDONTWRITEBYTECODE": "1"}
+        name, _, abi = wheel.partition("-")
+        changes = {"PYTHONPATH": prepare.site(name), "PYTHONDONTWRITEBYTECODE": "1"}
+        if abi:
+            changes["MPI4PY_MPIABI"] = abi
         if wheel == "mpich":
             changes["LD_LIBRARY_PATH"] = support.LIBRARY.parent
         self.environment = support.clean_environment(**changes)
@@ -139,14 +144,14 @@ def try_excluded(runner, plan):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--wheel", choices=("fulmar", "mpich", "ulfm"), default="fulmar")
+    parser.add_argument("--wheel", choices=WHEELS, default="fulmar")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one test file")
     parser.add_argument("--soak", action="store_true")
     parser.add_argument("--excluded", action="store_true")
     parser.add_argument("--bench-only", action="store_true")
     parser.add_argument("--only", nargs="+", metavar="FILE")
     arguments = parser.parse_args()
-    if not prepare.site(arguments.wheel).exists():
+    if not prepare.site(arguments.wheel.partition("-")[0]).exists():
         support.skip("prepare.py has built no wheel (see its own output)")
     plan = read_plan()
     runner = Runner(arguments.wheel, arguments.ranks, arguments.timeout)
@@ -159,8 +164,9 @@ def main():
     failed = 0 if arguments.only else runner.bench(arguments.bench_only or arguments.soak)
     names = arguments.only or [name for name, ranks in plan.files.items()
                                if not arguments.bench_only and (arguments.soak or str(arguments.ranks) in ranks)]
+    patterns = plan.single | (plan.pypi if arguments.wheel.startswith("pypi") else {})
     for name in names:
-        failed += runner.suite(name, plan.single)
+        failed += runner.suite(name, patterns)
     print(f"{failed} failed of {len(names)} test files and the bench programs")
     return 1 if failed else 0
 

@@ -11,7 +11,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "support/files.h"
@@ -74,12 +73,21 @@ class Pattern {
   int displacement_;
 };
 
+bool are_on_several_nodes() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  const bool several = test::size_of(node) < test::size_of(MPI_COMM_WORLD);
+  MPI_Comm_free(&node);
+  return several;
+}
+
 class Program {
  public:
   Program(test::Shared& random, const test::Folder& folder)
       : random_(random),
         rank_(test::rank_of(MPI_COMM_WORLD)),
         ranks_(test::size_of(MPI_COMM_WORLD)),
+        on_several_nodes_(are_on_several_nodes()),
         name_(folder.file("random")) {
     const char* const uses[] = {"enable", "disable", "automatic"};
     const char* const sizes[] = {"4096", "20000", "1000000"};
@@ -112,13 +120,12 @@ class Program {
   }
 
  private:
-  /// Ranks on several nodes, for which the variable is set (tests/rdma/soak_nfs.py), need more than a barrier to see
-  /// each other's data: MPI 5.0 section 14.6.1.
+  /// Ranks on several nodes (tests/rdma/soak_nfs.py) need more than a barrier to see each other's data: MPI 5.0
+  /// section 14.6.1.
   void publish() {
-    static const bool apart = std::getenv("FULMAR_TEST_APART") != nullptr;
-    if (apart) succeeds(MPI_File_sync(file_), "sync");
+    if (on_several_nodes_) succeeds(MPI_File_sync(file_), "sync");
     MPI_Barrier(MPI_COMM_WORLD);
-    if (apart) succeeds(MPI_File_sync(file_), "sync");
+    if (on_several_nodes_) succeeds(MPI_File_sync(file_), "sync");
   }
 
   void set_view() {
@@ -246,6 +253,7 @@ class Program {
   test::Shared& random_;
   int rank_;
   int ranks_;
+  bool on_several_nodes_;
   std::string name_;
   MPI_File file_ = MPI_FILE_NULL;
   MPI_Datatype gaps_ = MPI_DATATYPE_NULL;

@@ -85,7 +85,10 @@ Streams::Streams(const Config& config, base::UniqueFd epoll)
       scratch_(std::make_unique_for_overwrite<std::byte[]>(Inbox::scratch_bytes)) {}
 
 Peer& Streams::peer_at(std::uint32_t peer) {
-  if (peers_[peer] == nullptr) peers_[peer] = std::make_unique<Peer>();
+  if (peers_[peer] == nullptr) {
+    peers_[peer] = std::make_unique<Peer>();
+    known_.push_back(peer);
+  }
   return *peers_[peer];
 }
 

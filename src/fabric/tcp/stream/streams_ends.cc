@@ -21,9 +21,8 @@ void take_out(std::vector<T*>& list, const T* item) {
 void Streams::leave(Leaving how) {
   leaving_ = true;
   fin_signal_ = how == Leaving::for_good ? wire::TcpSignal::farewell : wire::TcpSignal::bye;
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    for (const auto& connection : peer->lanes) {
+  for (const std::uint32_t peer : known_) {
+    for (const auto& connection : peers_[peer]->lanes) {
       if (connection != nullptr) connection->fin.leave();
     }
   }
@@ -31,9 +30,8 @@ void Streams::leave(Leaving how) {
 }
 
 void Streams::send_fins() {
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    for (const auto& connection : peer->lanes) {
+  for (const std::uint32_t peer : known_) {
+    for (const auto& connection : peers_[peer]->lanes) {
       if (connection != nullptr) write_signals(*connection);
     }
   }
@@ -41,9 +39,8 @@ void Streams::send_fins() {
 
 bool Streams::quiesced() const noexcept {
   if (!leaving_) return false;
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    for (const auto& connection : peer->lanes) {
+  for (const std::uint32_t peer : known_) {
+    for (const auto& connection : peers_[peer]->lanes) {
       if (connection != nullptr && !connection->quiesced()) return false;
     }
   }
@@ -51,17 +48,14 @@ bool Streams::quiesced() const noexcept {
 }
 
 std::vector<std::uint32_t> Streams::known_peers() const {
-  std::vector<std::uint32_t> known;
-  for (std::uint32_t peer = 0; peer < size(); ++peer) {
-    if (peers_[peer] != nullptr) known.push_back(peer);
-  }
+  std::vector<std::uint32_t> known = known_;
+  std::sort(known.begin(), known.end());
   return known;
 }
 
 void Streams::end() noexcept {
-  for (const auto& peer : peers_) {
-    if (peer == nullptr) continue;
-    for (const auto& connection : peer->lanes) {
+  for (const std::uint32_t peer : known_) {
+    for (const auto& connection : peers_[peer]->lanes) {
       if (connection != nullptr) ::shutdown(connection->socket.get(), SHUT_WR);
     }
   }

@@ -197,8 +197,7 @@ void Streams::check_answers_when_due() {
 
 void Streams::check_all_answers(std::uint64_t now_ns, bool is_late) {
   any_unanswered_ = false;
-  for (std::uint32_t peer = 0; peer < size(); ++peer) {
-    if (peers_[peer] == nullptr) continue;
+  for (const std::uint32_t peer : known_) {
     for (const auto& connection : peers_[peer]->lanes) {
       if (connection == nullptr || !connection->unanswered || connection->doomed) continue;
       int waiting = 0;

@@ -21,9 +21,16 @@ class BarrierRounds : public ShmRounds {
   [[nodiscard]] base::Error finish() const;
 };
 
+/// What follows the first round of a broadcast.
+enum class Body : std::uint8_t {
+  payloads,  ///< the rest of the data
+  message,   ///< of long data: a message, if all ranks have posted the same length
+};
+
 class BcastRounds : public ShmRounds {
  public:
-  BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm) noexcept;
+  BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm,
+              Body body = Body::payloads) noexcept;
   [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Bcast& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
@@ -34,9 +41,14 @@ class BcastRounds : public ShmRounds {
 
  private:
   [[nodiscard]] Pieces pieces_of(Count bytes) const noexcept;
+  /// Whether ranks that have so many bytes post only that, and send a message.
+  [[nodiscard]] bool is_message(Count bytes) const noexcept;
+  Awaited take_lengths(Count round);
+  Awaited follow_root(Count round, const base::Error& wrong);
 
   const Packed data_;
   const int root_;
+  const Body body_;
   const Pieces pieces_;
 };
 
@@ -139,7 +151,9 @@ class AlltoallRounds : public ShmRounds {
 
 // The blocking calls. Arguments are checked; every rank of the communicator makes the same one.
 
-base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm);
+/// With `Body::message`, data for which `leaves_area` has still to be sent by a message after success.
+base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm,
+                     Body body);
 /// Before a gather that uses messages because its blocks are long (for a collective area without a
 /// staging buffer, or by the table of algorithms): a rank whose block is short uses the area
 /// nevertheless, and the two would wait for each other. So all ranks with long blocks compare the
