@@ -237,9 +237,11 @@ bool copy_jointly(Win& win, RmaCall kind, const TargetRun& run, std::span<std::b
     const std::size_t half = step / 2 / page_bytes * page_bytes;
     const auto place = run.place + static_cast<std::int64_t>(at);
     const NodeCall call = call_for(kind, {run.rank, place, static_cast<std::int64_t>(half)});
-    const bool asked = win.node.calls->begin_joint(run.rank, call, local.data() + at);
+    NodeCalls& calls = *win.node.calls;
+    const bool asked =
+        calls.tries(run.rank) && calls.begin_joint(run.rank, call, local.data() + at);
     const bool copied = memory.copy(direction, local.subspan(at + half, step - half), at + half);
-    const std::size_t done = asked ? win.node.calls->end_joint(run.rank, refused) : 0;
+    const std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
     if (is_refused(refused)) return true;
     if (!copied) return false;
     if (done < half && !memory.copy(direction, local.subspan(at + done, half - done), at + done)) {
@@ -279,13 +281,15 @@ Modified modify_jointly(Win& win, const NodeAccumulate& what, const TargetRun& r
     const std::size_t step =
         std::min(bytes - at, whole_elements(what, wire::most_joint_call_bytes));
     const std::size_t first = whole_elements(what, step / 8 * 5);
+    NodeCalls& calls = *win.node.calls;
+    const bool worth_asking = calls.tries(run.rank);
     const AccumulateGuard guard(win, *win.target(run.rank).control);
     const NodeCall call = accumulate_call(
         RmaCall::accumulate_from, what,
         {run.rank, run.place + static_cast<std::int64_t>(at), static_cast<std::int64_t>(first)});
-    const bool asked = win.node.calls->begin_joint(run.rank, call, local.source.data() + at);
+    const bool asked = worth_asking && calls.begin_joint(run.rank, call, local.source.data() + at);
     Modified own = modify(memory, what, local, {at + first, step - first});
-    std::size_t done = asked ? win.node.calls->end_joint(run.rank, refused) : 0;
+    std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
     done = whole_elements(what, done);
     if (is_refused(refused)) return Modified::in_part;
     const bool begun = at != 0 || done != 0 || own != Modified::nothing;

@@ -166,12 +166,20 @@ class Execution {
       if (element == nullptr || call_.bytes % static_cast<std::uint64_t>(element->size) != 0) {
         return ErrorClass::type;
       }
+      if (!origin_holds_mutex()) return ErrorClass::intern;
       line.done = memory.accumulate(*op, *element);
     } else {
       line.done = call_.call == RmaCall::put_from ? memory.read() : memory.write();
     }
     std::memcpy(data_.data(), &line, sizeof line);
     return {};
+  }
+
+  /// Not where it has died, and another rank has taken the mutex over.
+  [[nodiscard]] bool origin_holds_mutex() const noexcept {
+    const std::uint32_t word =
+        win_.target(win_.rank()).control->accumulates.load(std::memory_order_acquire);
+    return (word & ~wire::accumulate_waiters) == static_cast<std::uint32_t>(origin_) + 1;
   }
 
   Win& win_;
@@ -245,11 +253,13 @@ bool NodeCalls::tries(int rank) {
   return false;
 }
 
-/// Takes the slot if it is free, or its owner has died.
+/// Takes the slot if it is free, or its owner has died. While the target executes a call of the dead,
+/// the slot is the target's.
 bool NodeCalls::claim(RmaCallSlot& slot) noexcept {
   std::uint32_t seen = slot.word.load(std::memory_order_relaxed);
-  const bool free = state_of(seen) == RmaCallState::free;
-  if (!free && may_hold(win_, static_cast<int>(seen >> 8) - 1)) return false;
+  const RmaCallState state = state_of(seen);
+  if (state == RmaCallState::taken) return false;
+  if (state != RmaCallState::free && may_hold(win_, static_cast<int>(seen >> 8) - 1)) return false;
   return slot.word.compare_exchange_strong(seen, word(RmaCallState::claimed),
                                            std::memory_order_acquire);
 }
@@ -349,7 +359,6 @@ bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) n
 }
 
 bool NodeCalls::begin_joint(int rank, const NodeCall& call, const void* origin) noexcept {
-  if (!tries(rank)) return false;
   RmaCallSlot& own = slot(win_.target(rank).place);
   if (!claim(own)) return false;
   fill(own, call);
