@@ -239,7 +239,7 @@ bool copy_jointly(Win& win, RmaCall kind, const TargetRun& run, std::span<std::b
     const NodeCall call = call_for(kind, {run.rank, place, static_cast<std::int64_t>(half)});
     NodeCalls& calls = *win.node.calls;
     const bool asked =
-        calls.tries(run.rank) && calls.begin_joint(run.rank, call, local.data() + at);
+        calls.tries_jointly(run.rank) && calls.begin_joint(run.rank, call, local.data() + at);
     const bool copied = memory.copy(direction, local.subspan(at + half, step - half), at + half);
     const std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
     if (is_refused(refused)) return true;
@@ -282,7 +282,7 @@ Modified modify_jointly(Win& win, const NodeAccumulate& what, const TargetRun& r
         std::min(bytes - at, whole_elements(what, wire::most_joint_call_bytes));
     const std::size_t first = whole_elements(what, step / 8 * 5);
     NodeCalls& calls = *win.node.calls;
-    const bool worth_asking = calls.tries(run.rank);
+    const bool worth_asking = calls.tries_jointly(run.rank);
     const AccumulateGuard guard(win, *win.target(run.rank).control);
     const NodeCall call = accumulate_call(
         RmaCall::accumulate_from, what,

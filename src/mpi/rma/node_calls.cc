@@ -253,6 +253,13 @@ bool NodeCalls::tries(int rank) {
   return false;
 }
 
+/// A call that is not taken costs nothing but a few transfers of a line, so only messages are rationed.
+bool NodeCalls::tries_jointly(int rank) {
+  const std::uint8_t place = win_.target(rank).place;
+  if (place == RmaTarget::no_place || rank == win_.rank()) return false;
+  return slot(place).attended.load(std::memory_order_relaxed) != 0 || tries(rank);
+}
+
 /// Takes the slot if it is free, or its owner has died. While the target executes a call of the dead,
 /// the slot is the target's.
 bool NodeCalls::claim(RmaCallSlot& slot) noexcept {
@@ -330,8 +337,6 @@ bool NodeCalls::conclude(RmaCallSlot& slot, int rank, Wait waited, ErrorClass& r
     refused = told_class(slot.refused);
     patience_[win_.target(rank).place].hit();
     ++win_.library->world->rma.calls;
-  } else {
-    note_miss(rank);
   }
   if (waited == Wait::dead || waited == Wait::overwritten) {
     refused = waited == Wait::dead ? ErrorClass::proc_failed : ErrorClass::intern;
@@ -355,6 +360,7 @@ bool NodeCalls::carry_out(int rank, const NodeCall& call, ErrorClass& refused) n
   if (waited == Wait::done && !call.result.empty()) {
     std::memcpy(call.result.data(), data, call.result.size());
   }
+  if (waited != Wait::done) note_miss(rank);
   return conclude(own, rank, waited, refused);
 }
 
@@ -375,6 +381,7 @@ std::size_t NodeCalls::end_joint(int rank, ErrorClass& refused) noexcept {
   const Wait waited = take_back(own) ? Wait::taken_back : await_taken(own, rank);
   wire::RmaJointLine line{};
   if (waited == Wait::done) std::memcpy(&line, own.line.data(), sizeof line);
+  if (waited != Wait::done) (void)wake_rank(win_, rank);
   (void)conclude(own, rank, waited, refused);
   return std::min<std::uint64_t>(line.done, asked);
 }

@@ -53,15 +53,15 @@ class NodeCalls : private device::ProgressCallback {
 
   /// Whether an operation may go this way: it is short enough, and worth a try at the moment.
   [[nodiscard]] bool takes(int rank, std::size_t data_bytes, std::size_t bytes);
-  /// Whether an operation of any length is worth a try at the moment. May send a message to the target:
-  /// not while a mutex is held.
-  [[nodiscard]] bool tries(int rank);
+  /// Whether a long operation is worth a try at the moment. May send a message to the target: not while
+  /// a mutex is held.
+  [[nodiscard]] bool tries_jointly(int rank);
   /// Has `rank` carry `call` out. False: nothing was done, other ways have to be used. Else `refused`
   /// is the class of the error, success if there is none. Requires takes().
   [[nodiscard]] bool carry_out(int rank, const NodeCall& call, base::ErrorClass& refused) noexcept;
   /// Asks `rank` to carry out a long operation (RmaCall::put_from, get_into, accumulate_from) of
   /// `call.bytes` bytes, at most wire::most_joint_call_bytes, while this process does something else;
-  /// `origin` is where they are here. Requires tries(). False: it is not asked. Else end_joint has to
+  /// `origin` is where they are here. Requires tries_jointly(). False: it is not asked. Else end_joint has to
   /// follow, with no step of progress and no call in between. RmaCall::accumulate_from requires that
   /// this process holds the target's mutex for accumulates.
   [[nodiscard]] bool begin_joint(int rank, const NodeCall& call, const void* origin) noexcept;
@@ -82,6 +82,8 @@ class NodeCalls : private device::ProgressCallback {
   [[nodiscard]] wire::RmaCallSlot& slot(std::size_t place) const noexcept;
   [[nodiscard]] std::byte* room(std::size_t place) const noexcept;
   [[nodiscard]] bool claim(wire::RmaCallSlot& slot) noexcept;
+  /// Whether an operation that the origin waits for is worth a try at the moment.
+  [[nodiscard]] bool tries(int rank);
   [[nodiscard]] bool take_back(wire::RmaCallSlot& slot) noexcept;
   [[nodiscard]] Wait await(wire::RmaCallSlot& slot, int rank) noexcept;
   [[nodiscard]] Wait await_taken(wire::RmaCallSlot& slot, int rank) noexcept;
