@@ -2,21 +2,55 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "base/copy.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 namespace fulmar::base {
 
 namespace {
 
-bool string_copies_are_slow() noexcept {
 #if defined(__x86_64__)
-  return __builtin_cpu_is("amd") != 0;
-#else
-  return false;
-#endif
+
+bool string_copies_are_slow() noexcept { return __builtin_cpu_is("amd") != 0; }
+bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx2") != 0; }
+
+/// Aligned stores of 32 bytes. The first and the last vector are stored by themselves, and may overlap
+/// with the others. Requires at least 32 bytes.
+[[gnu::target("avx2")]] void copy_by_vectors(std::byte* to, const std::byte* from,
+                                             std::size_t bytes) noexcept {
+  constexpr std::size_t width = sizeof(__m256i);
+  const __m256i last = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + bytes - width));
+  auto* const last_place = reinterpret_cast<__m256i*>(to + bytes - width);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  const std::size_t head = width - reinterpret_cast<std::uintptr_t>(to) % width;
+  std::size_t left = (bytes - head) / width;
+  auto* target = reinterpret_cast<__m256i*>(to + head);
+  auto* source = reinterpret_cast<const __m256i*>(from + head);
+  for (; left >= 4; left -= 4, target += 4, source += 4) {
+    const __m256i a = _mm256_loadu_si256(source);
+    const __m256i b = _mm256_loadu_si256(source + 1);
+    const __m256i c = _mm256_loadu_si256(source + 2);
+    const __m256i d = _mm256_loadu_si256(source + 3);
+    _mm256_store_si256(target, a);
+    _mm256_store_si256(target + 1, b);
+    _mm256_store_si256(target + 2, c);
+    _mm256_store_si256(target + 3, d);
+  }
+  for (; left > 0; --left) _mm256_store_si256(target++, _mm256_loadu_si256(source++));
+  _mm256_storeu_si256(last_place, last);
 }
+
+#else
+
+bool string_copies_are_slow() noexcept { return false; }
+bool has_wide_vectors() noexcept { return false; }
+void copy_by_vectors(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  std::memcpy(to, from, bytes);
+}
+
+#endif
 
 }  // namespace
 
@@ -24,6 +58,7 @@ void copy_long(void* to, const void* from, std::size_t bytes) noexcept {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
   if (bytes < past_caches_bytes && string_copies_are_slow()) {
+    if (has_wide_vectors()) return copy_by_vectors(target, source, bytes);
     for (; bytes > plain_copy_bytes; bytes -= plain_copy_bytes) {
       std::memcpy(target, source, plain_copy_bytes);
       target += plain_copy_bytes;

@@ -10,9 +10,9 @@
 ///
 /// For more than some two kilobytes the C library uses the processor's string instruction. On
 /// processors of AMD that falls from 45 to 2.5 GB/s where the target is a few bytes later in
-/// its page than the source in its own (seen with glibc 2.36). That happens to every long array of
-/// `malloc`, which begins 16 bytes after the start of a page. So there long copies are made of
-/// short ones, for which the library has plain loops.
+/// its page than the source in its own (seen with glibc 2.36), as with every long array of `malloc`,
+/// which begins 16 bytes after the start of a page. So there long copies are loops of 32-byte loads
+/// and stores; without AVX2 they are made of short ones, for which the library has plain loops.
 namespace fulmar::base {
 
 /// Up to this length glibc copies without the string instruction, unless it is tuned otherwise.

@@ -4,7 +4,8 @@
 // One loop per operation and representation, written so that the compiler turns it into vector
 // instructions (this file is compiled with -O3): buffers do not overlap, integers wrap instead of
 // being undefined on overflow, and complex products are the plain formula without the special cases
-// for infinities, as Fortran compilers do it.
+// for infinities, as Fortran compilers do it. On x86-64 the loops exist a second time with AVX2, for
+// processors that have it; without fused multiply-add, so that results do not depend on the processor.
 
 #include "mpi/op/kernels.h"
 
@@ -163,7 +164,8 @@ struct MaxLoc {
 };
 
 template <class Operation, class T>
-void apply(const void* left, const void* right, void* result, std::int64_t count) {
+[[gnu::always_inline]] inline void loop(const void* left, const void* right, void* result,
+                                        std::int64_t count) {
   const T* __restrict a = static_cast<const T*>(left);
   T* __restrict c = static_cast<T*>(result);
   if (right == result) {
@@ -174,44 +176,76 @@ void apply(const void* left, const void* right, void* result, std::int64_t count
   }
 }
 
+template <class Operation, class T>
+void apply(const void* left, const void* right, void* result, std::int64_t count) {
+  loop<Operation, T>(left, right, result, count);
+}
+
+#if defined(__x86_64__)
+template <class Operation, class T>
+[[gnu::target("avx2")]] void apply_wide(const void* left, const void* right, void* result,
+                                        std::int64_t count) {
+  loop<Operation, T>(left, right, result, count);
+}
+bool has_wide_vectors() noexcept {
+  __builtin_cpu_init();  // the loader may run this before the compiler's library has asked
+  return __builtin_cpu_supports("avx2") != 0;
+}
+#else
+template <class Operation, class T>
+void apply_wide(const void* left, const void* right, void* result, std::int64_t count) {
+  apply<Operation, T>(left, right, result, count);
+}
+bool has_wide_vectors() noexcept { return false; }
+#endif
+
+/// The vector instructions that a loop may use.
+enum class Vectors : std::uint8_t { basic, wide };
+
+template <Vectors vectors, class Operation, class T>
+constexpr Kernel kernel_of() {
+  if constexpr (vectors == Vectors::wide) return apply_wide<Operation, T>;
+  return apply<Operation, T>;
+}
+
 /// The loops of one representation, by operation.
 using Row = std::array<Kernel, kernel_op_count>;
 
 constexpr std::size_t index(OpCode op) { return static_cast<std::size_t>(op); }
 constexpr std::size_t index(Element element) { return static_cast<std::size_t>(element); }
 
-template <class T>
+template <Vectors vectors, class T>
 constexpr Row arithmetic() {
   Row row{};
-  row[index(OpCode::sum)] = apply<Sum, T>;
-  row[index(OpCode::prod)] = apply<Prod, T>;
+  row[index(OpCode::sum)] = kernel_of<vectors, Sum, T>();
+  row[index(OpCode::prod)] = kernel_of<vectors, Prod, T>();
   return row;
 }
 
-template <class T>
+template <Vectors vectors, class T>
 constexpr Row ordered() {
-  Row row = arithmetic<T>();
-  row[index(OpCode::min)] = apply<Min, T>;
-  row[index(OpCode::max)] = apply<Max, T>;
+  Row row = arithmetic<vectors, T>();
+  row[index(OpCode::min)] = kernel_of<vectors, Min, T>();
+  row[index(OpCode::max)] = kernel_of<vectors, Max, T>();
   return row;
 }
 
-template <class T>
+template <Vectors vectors, class T>
 constexpr Row truths() {
   Row row{};
-  row[index(OpCode::land)] = apply<Land, T>;
-  row[index(OpCode::lor)] = apply<Lor, T>;
-  row[index(OpCode::lxor)] = apply<Lxor, T>;
+  row[index(OpCode::land)] = kernel_of<vectors, Land, T>();
+  row[index(OpCode::lor)] = kernel_of<vectors, Lor, T>();
+  row[index(OpCode::lxor)] = kernel_of<vectors, Lxor, T>();
   return row;
 }
 
-template <class T>
+template <Vectors vectors, class T>
 constexpr Row integer() {
-  Row row = ordered<T>();
-  row[index(OpCode::band)] = apply<Band, T>;
-  row[index(OpCode::bor)] = apply<Bor, T>;
-  row[index(OpCode::bxor)] = apply<Bxor, T>;
-  const Row logical = truths<T>();
+  Row row = ordered<vectors, T>();
+  row[index(OpCode::band)] = kernel_of<vectors, Band, T>();
+  row[index(OpCode::bor)] = kernel_of<vectors, Bor, T>();
+  row[index(OpCode::bxor)] = kernel_of<vectors, Bxor, T>();
+  const Row logical = truths<vectors, T>();
   for (const OpCode op : {OpCode::land, OpCode::lor, OpCode::lxor})
     row[index(op)] = logical[index(op)];
   return row;
@@ -228,31 +262,36 @@ constexpr LocationKernels located() {
   return {apply<MinLoc, Located<Value, Index>>, apply<MaxLoc, Located<Value, Index>>};
 }
 
-constexpr std::array<Row, element_count> make_table() {
-  std::array<Row, element_count> table{};
-  table[index(Element::int8)] = integer<std::int8_t>();
-  table[index(Element::int16)] = integer<std::int16_t>();
-  table[index(Element::int32)] = integer<std::int32_t>();
-  table[index(Element::int64)] = integer<std::int64_t>();
-  table[index(Element::int128)] = integer<__int128>();
-  table[index(Element::uint8)] = integer<std::uint8_t>();
-  table[index(Element::uint16)] = integer<std::uint16_t>();
-  table[index(Element::uint32)] = integer<std::uint32_t>();
-  table[index(Element::uint64)] = integer<std::uint64_t>();
-  table[index(Element::float32)] = ordered<float>();
-  table[index(Element::float64)] = ordered<double>();
-  table[index(Element::float_long)] = ordered<long double>();
-  table[index(Element::float128)] = ordered<Float128>();
-  table[index(Element::complex32)] = arithmetic<Complex<float>>();
-  table[index(Element::complex64)] = arithmetic<Complex<double>>();
-  table[index(Element::complex_long)] = arithmetic<Complex<long double>>();
-  table[index(Element::complex128)] = arithmetic<Complex<Float128>>();
-  table[index(Element::boolean)] = truths<Logical<std::uint8_t>>();
-  table[index(Element::logical8)] = truths<Logical<std::int8_t>>();
-  table[index(Element::logical16)] = truths<Logical<std::int16_t>>();
-  table[index(Element::logical32)] = truths<Logical<std::int32_t>>();
-  table[index(Element::logical64)] = truths<Logical<std::int64_t>>();
-  table[index(Element::logical128)] = truths<Logical<__int128>>();
+using Table = std::array<Row, element_count>;
+
+/// What vector instructions do not make faster is the same in both tables.
+template <Vectors vectors>
+constexpr Table make_table() {
+  constexpr Vectors basic = Vectors::basic;
+  Table table{};
+  table[index(Element::int8)] = integer<vectors, std::int8_t>();
+  table[index(Element::int16)] = integer<vectors, std::int16_t>();
+  table[index(Element::int32)] = integer<vectors, std::int32_t>();
+  table[index(Element::int64)] = integer<vectors, std::int64_t>();
+  table[index(Element::int128)] = integer<basic, __int128>();
+  table[index(Element::uint8)] = integer<vectors, std::uint8_t>();
+  table[index(Element::uint16)] = integer<vectors, std::uint16_t>();
+  table[index(Element::uint32)] = integer<vectors, std::uint32_t>();
+  table[index(Element::uint64)] = integer<vectors, std::uint64_t>();
+  table[index(Element::float32)] = ordered<vectors, float>();
+  table[index(Element::float64)] = ordered<vectors, double>();
+  table[index(Element::float_long)] = ordered<basic, long double>();
+  table[index(Element::float128)] = ordered<basic, Float128>();
+  table[index(Element::complex32)] = arithmetic<vectors, Complex<float>>();
+  table[index(Element::complex64)] = arithmetic<vectors, Complex<double>>();
+  table[index(Element::complex_long)] = arithmetic<basic, Complex<long double>>();
+  table[index(Element::complex128)] = arithmetic<basic, Complex<Float128>>();
+  table[index(Element::boolean)] = truths<vectors, Logical<std::uint8_t>>();
+  table[index(Element::logical8)] = truths<vectors, Logical<std::int8_t>>();
+  table[index(Element::logical16)] = truths<vectors, Logical<std::int16_t>>();
+  table[index(Element::logical32)] = truths<vectors, Logical<std::int32_t>>();
+  table[index(Element::logical64)] = truths<vectors, Logical<std::int64_t>>();
+  table[index(Element::logical128)] = truths<basic, Logical<__int128>>();
   return table;
 }
 
@@ -299,7 +338,10 @@ constexpr std::array<PairRow, element_count> make_pair_table() {
   return table;
 }
 
-constexpr auto kernels = make_table();
+constexpr Table basic_kernels = make_table<Vectors::basic>();
+constexpr Table wide_kernels = make_table<Vectors::wide>();
+/// Set while the library is loaded, before any call.
+const Table* const kernels = has_wide_vectors() ? &wide_kernels : &basic_kernels;
 constexpr auto pair_kernels = make_pair_table();
 
 bool is_integer_class(TypeClass type_class) {
@@ -343,7 +385,7 @@ Kernel find_kernel(OpCode op, const BasicType& type) noexcept {
     const auto& loops = pair_kernels[index(type.element)][index(type.second->element)];
     return op == OpCode::minloc ? loops.minloc : loops.maxloc;
   }
-  return kernels[index(type.element)][index(op)];
+  return (*kernels)[index(type.element)][index(op)];
 }
 
 }  // namespace fulmar::mpi

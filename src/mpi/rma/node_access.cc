@@ -49,6 +49,8 @@ class TargetMemory {
     }
     return true;
   }
+  /// For pieces of it; empty where there is no memory for that.
+  [[nodiscard]] std::span<std::byte> room() noexcept { return win_.node.calls->piece_room(); }
 
  private:
   void find(const TargetRun& run) noexcept {
@@ -183,18 +185,26 @@ void modify_mapped(std::byte* memory, const NodeAccumulate& what, const Accumula
   }
 }
 
+/// A part of the memory of an operation.
+struct Part {
+  std::size_t from;
+  std::size_t bytes;
+};
+
 /// Reads, computes and writes in pieces, as far as the kernel lets it.
 Modified modify(TargetMemory& memory, const NodeAccumulate& what, const AccumulateBytes& local,
-                std::size_t bytes) {
-  constexpr std::size_t piece_bytes = std::size_t{256} << 10;
+                const Part& whole) {
   const bool reads = what.op->code != OpCode::replace;
   const bool writes = what.op->code != OpCode::no_op && !local.source.empty();
-  std::vector<std::byte> room(std::min(bytes, whole_elements(what, piece_bytes)));
-  for (std::size_t at = 0; at < bytes; at += room.size()) {
-    const std::size_t part = std::min(bytes - at, room.size());
+  const std::span<std::byte> room = memory.room();
+  const std::size_t most = whole_elements(what, room.size());
+  if (most == 0) return Modified::nothing;
+  const std::size_t end = whole.from + whole.bytes;
+  for (std::size_t at = whole.from; at < end; at += most) {
+    const std::size_t part = std::min(end - at, most);
     const AccumulateBytes own = local.part(at, part);
-    const std::span<std::byte> piece = std::span(room).first(part);
-    const Modified so_far = at == 0 ? Modified::nothing : Modified::in_part;
+    const std::span<std::byte> piece = room.first(part);
+    const Modified so_far = at == whole.from ? Modified::nothing : Modified::in_part;
     if ((reads || !own.old.empty()) && !memory.copy(CopyDirection::get, piece, at)) return so_far;
     if (!own.old.empty()) std::memcpy(own.old.data(), piece.data(), part);
     if (!writes) continue;
@@ -208,6 +218,101 @@ Modified modify(TargetMemory& memory, const NodeAccumulate& what, const Accumula
   return Modified::all;
 }
 
+/// Shorter puts and gets are over before two processes have agreed to share them.
+constexpr std::size_t least_joint_copy_bytes = std::size_t{32} << 10;
+constexpr std::size_t page_bytes = 4096;
+
+/// The class of what the target said, if it said something.
+bool is_refused(ErrorClass refused) noexcept { return refused != ErrorClass::success; }
+
+/// A long put or get by copies of the kernel, of which the target carries out the first half if it waits
+/// in MPI. False: as TargetMemory::copy.
+bool copy_jointly(Win& win, RmaCall kind, const TargetRun& run, std::span<std::byte> local,
+                  TargetMemory& memory, ErrorClass& refused) noexcept {
+  const CopyDirection direction =
+      kind == RmaCall::put_from ? CopyDirection::put : CopyDirection::get;
+  std::size_t at = 0;
+  while (local.size() - at >= least_joint_copy_bytes) {
+    const std::size_t step = std::min(local.size() - at, 2 * wire::most_joint_call_bytes);
+    const std::size_t half = step / 2 / page_bytes * page_bytes;
+    const auto place = run.place + static_cast<std::int64_t>(at);
+    const NodeCall call = call_for(kind, {run.rank, place, static_cast<std::int64_t>(half)});
+    NodeCalls& calls = *win.node.calls;
+    const bool asked =
+        calls.tries_jointly(run.rank) && calls.begin_joint(run.rank, call, local.data() + at);
+    const bool copied = memory.copy(direction, local.subspan(at + half, step - half), at + half);
+    const std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
+    if (is_refused(refused)) return true;
+    if (!copied) return false;
+    if (done < half && !memory.copy(direction, local.subspan(at + done, half - done), at + done)) {
+      return false;
+    }
+    at += step;
+  }
+  return at == local.size() || memory.copy(direction, local.subspan(at), at);
+}
+
+/// Copies by loads and stores, or by the kernel.
+bool copy(Win& win, RmaCall kind, const TargetRun& run, std::span<std::byte> local,
+          std::byte* mapped, ErrorClass& refused) noexcept {
+  TargetMemory memory(win, run, mapped);
+  if (!memory.reached()) return false;
+  if (mapped == nullptr && win.node.calls != nullptr && local.size() >= least_joint_copy_bytes) {
+    return copy_jointly(win, kind, run, local, memory, refused);
+  }
+  return memory.copy(kind == RmaCall::put_from ? CopyDirection::put : CopyDirection::get, local);
+}
+
+NodeCall accumulate_call(RmaCall kind, const NodeAccumulate& what, const TargetRun& run) noexcept {
+  NodeCall call = call_for(kind, run);
+  call.op = static_cast<std::uint8_t>(what.op->code);
+  call.element = what.element_number;
+  call.second = what.second;
+  return call;
+}
+
+/// A long accumulate that fetches nothing. The target reads the data of the first part of each step and
+/// adds them to its memory, if it waits in MPI, while this process does the rest by two copies of the
+/// kernel. The parts are as long as to end together.
+Modified modify_jointly(Win& win, const NodeAccumulate& what, const TargetRun& run,
+                        TargetMemory& memory, const AccumulateBytes& local, ErrorClass& refused) {
+  const auto bytes = static_cast<std::size_t>(run.bytes);
+  for (std::size_t at = 0; at < bytes;) {
+    const std::size_t step =
+        std::min(bytes - at, whole_elements(what, wire::most_joint_call_bytes));
+    const std::size_t first = whole_elements(what, step / 8 * 5);
+    NodeCalls& calls = *win.node.calls;
+    const bool worth_asking = calls.tries_jointly(run.rank);
+    const AccumulateGuard guard(win, *win.target(run.rank).control);
+    const NodeCall call = accumulate_call(
+        RmaCall::accumulate_from, what,
+        {run.rank, run.place + static_cast<std::int64_t>(at), static_cast<std::int64_t>(first)});
+    const bool asked = worth_asking && calls.begin_joint(run.rank, call, local.source.data() + at);
+    Modified own = modify(memory, what, local, {at + first, step - first});
+    std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
+    done = whole_elements(what, done);
+    if (is_refused(refused)) return Modified::in_part;
+    const bool begun = at != 0 || done != 0 || own != Modified::nothing;
+    if (own == Modified::all && done < first) {
+      own = modify(memory, what, local, {at + done, first - done});
+    }
+    if (own != Modified::all) return begun ? Modified::in_part : Modified::nothing;
+    at += step;
+  }
+  return Modified::all;
+}
+
+/// By the kernel, with the help of the target where that is worth it.
+Modified modify_by_kernel(Win& win, const NodeAccumulate& what, const TargetRun& run,
+                          TargetMemory& memory, const AccumulateBytes& local, ErrorClass& refused) {
+  const bool computes = what.op->code < OpCode::replace && what.element != nullptr;
+  if (computes && local.old.empty() && run.bytes > most_called_bytes / 2) {
+    return modify_jointly(win, what, run, memory, local, refused);
+  }
+  const AccumulateGuard guard(win, *win.target(run.rank).control);
+  return modify(memory, what, local, {0, static_cast<std::size_t>(run.bytes)});
+}
+
 /// Has the target execute an accumulate, in pieces that fit its slot, until it does not answer one in
 /// time or refuses it. How many bytes it has done.
 std::size_t accumulate_by_calls(Win& win, const NodeAccumulate& what, const TargetRun& run,
@@ -219,11 +324,9 @@ std::size_t accumulate_by_calls(Win& win, const NodeAccumulate& what, const Targ
   while (at < bytes && refused == ErrorClass::success) {
     const std::size_t part = std::min(bytes - at, piece);
     const AccumulateBytes own = local.part(at, part);
-    NodeCall call = call_for(kind, {run.rank, run.place + static_cast<std::int64_t>(at),
-                                    static_cast<std::int64_t>(part)});
-    call.op = static_cast<std::uint8_t>(what.op->code);
-    call.element = what.element_number;
-    call.second = what.second;
+    NodeCall call = accumulate_call(
+        kind, what,
+        {run.rank, run.place + static_cast<std::int64_t>(at), static_cast<std::int64_t>(part)});
     call.data = own.source;
     call.result = own.old;
     if (!is_called(win, run.rank, call, refused)) break;
@@ -241,15 +344,16 @@ bool accumulate_unmapped(Win& win, const NodeAccumulate& what, const TargetRun& 
   if (is_short || (run.bytes <= most_called_bytes && TargetMemory(win, run, nullptr).reached())) {
     called = static_cast<std::int64_t>(accumulate_by_calls(win, what, run, local, refused));
   }
-  if (called == run.bytes || refused != ErrorClass::success) return true;
+  if (called == run.bytes || is_refused(refused)) return true;
   const TargetRun rest{run.rank, run.place + called, run.bytes - called};
   const auto bytes = static_cast<std::size_t>(rest.bytes);
   TargetMemory memory(win, rest, nullptr);
   Modified modified = Modified::nothing;
   if (memory.reached()) {
-    const AccumulateGuard guard(win, *win.target(run.rank).control);
-    modified = modify(memory, what, local.part(static_cast<std::size_t>(called), bytes), bytes);
+    const AccumulateBytes own = local.part(static_cast<std::size_t>(called), bytes);
+    modified = modify_by_kernel(win, what, rest, memory, own, refused);
   }
+  if (is_refused(refused)) return true;
   if (modified == Modified::nothing && called == 0) return false;
   if (modified != Modified::all) refused = ErrorClass::rma_range;  // it has gone meanwhile
   return true;
@@ -271,10 +375,10 @@ Error put_on_node(Win& win, const ConstData& origin, const TargetRun& run, bool&
     done = is_called(win, run.rank, call, refused);
     if (done) return refusal(win, run.rank, refused);
   }
-  TargetMemory memory(win, run, mapped);
-  done = memory.reached() &&
-         memory.copy(CopyDirection::put, {const_cast<std::byte*>(data.data()), bytes});
-  return {};
+  ErrorClass refused{};
+  done = copy(win, RmaCall::put_from, run, {const_cast<std::byte*>(data.data()), bytes}, mapped,
+              refused);
+  return refusal(win, run.rank, refused);
 }
 
 Error get_on_node(Win& win, const Data& origin, const TargetRun& run, bool& done) {
@@ -294,10 +398,7 @@ Error get_on_node(Win& win, const Data& origin, const TargetRun& run, bool& done
     call.result = to;
     done = is_called(win, run.rank, call, refused);
   }
-  if (!done) {
-    TargetMemory memory(win, run, mapped);
-    done = memory.reached() && memory.copy(CopyDirection::get, to);
-  }
+  if (!done) done = copy(win, RmaCall::get_into, run, to, mapped, refused);
   if (done && !origin.type->contiguous) {
     (void)View(*origin.type, origin.count).unpack(origin.address, 0, to);
   }

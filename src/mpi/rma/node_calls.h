@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct NodeCall {
 /// Thread rule: the lock of the library.
 class NodeCalls : private device::ProgressCallback {
  public:
+  static constexpr std::size_t piece_bytes = std::size_t{128} << 10;
+
   /// `win.memory` has slots and rooms as in `plan`, by the places of RmaTarget. From now on
   /// calls are carried out.
   NodeCalls(Win& win, const NodePlan& plan) noexcept;
@@ -50,9 +53,24 @@ class NodeCalls : private device::ProgressCallback {
 
   /// Whether an operation may go this way: it is short enough, and worth a try at the moment.
   [[nodiscard]] bool takes(int rank, std::size_t data_bytes, std::size_t bytes);
+  /// Whether a long operation is worth a try at the moment. May send a message to the target: not while
+  /// a mutex is held.
+  [[nodiscard]] bool tries_jointly(int rank);
   /// Has `rank` carry `call` out. False: nothing was done, other ways have to be used. Else `refused`
   /// is the class of the error, success if there is none. Requires takes().
   [[nodiscard]] bool carry_out(int rank, const NodeCall& call, base::ErrorClass& refused) noexcept;
+  /// Asks `rank` to carry out a long operation (RmaCall::put_from, get_into, accumulate_from) of
+  /// `call.bytes` bytes, at most wire::most_joint_call_bytes, while this process does something else;
+  /// `origin` is where they are here. Requires tries_jointly(). False: it is not asked. Else end_joint has to
+  /// follow, with no step of progress and no call in between. RmaCall::accumulate_from requires that
+  /// this process holds the target's mutex for accumulates.
+  [[nodiscard]] bool begin_joint(int rank, const NodeCall& call, const void* origin) noexcept;
+  /// How many bytes it has carried out, from the beginning on: 0 if it has not come to it until now.
+  /// `refused` is the class of the error, success if there is none.
+  [[nodiscard]] std::size_t end_joint(int rank, base::ErrorClass& refused) noexcept;
+  /// Memory for pieces of an operation: `piece_bytes` of it, or none if there is none. Until the next
+  /// step of progress.
+  [[nodiscard]] std::span<std::byte> piece_room() noexcept;
   /// Carries out what others have put into the slot of this process. How many.
   unsigned serve() noexcept;
   /// This process uses the window: looks for calls again if it has given that up.
@@ -64,7 +82,15 @@ class NodeCalls : private device::ProgressCallback {
   [[nodiscard]] wire::RmaCallSlot& slot(std::size_t place) const noexcept;
   [[nodiscard]] std::byte* room(std::size_t place) const noexcept;
   [[nodiscard]] bool claim(wire::RmaCallSlot& slot) noexcept;
+  /// Whether an operation that the origin waits for is worth a try at the moment.
+  [[nodiscard]] bool tries(int rank);
+  [[nodiscard]] bool take_back(wire::RmaCallSlot& slot) noexcept;
   [[nodiscard]] Wait await(wire::RmaCallSlot& slot, int rank) noexcept;
+  [[nodiscard]] Wait await_taken(wire::RmaCallSlot& slot, int rank) noexcept;
+  [[nodiscard]] Wait look_at_taken(wire::RmaCallSlot& slot, int rank) noexcept;
+  [[nodiscard]] bool conclude(wire::RmaCallSlot& slot, int rank, Wait waited,
+                              base::ErrorClass& refused) noexcept;
+  static void fill(wire::RmaCallSlot& slot, const NodeCall& call) noexcept;
   void note_miss(int rank) noexcept;
   void give_up_idle() noexcept;
   [[nodiscard]] std::uint32_t word(wire::RmaCallState state) const noexcept;
@@ -72,7 +98,8 @@ class NodeCalls : private device::ProgressCallback {
   Win& win_;
   std::uint64_t slots_;
   std::uint64_t rooms_;
-  std::vector<CallPatience> patience_;  ///< by place
+  std::vector<CallPatience> patience_;   ///< by place
+  std::unique_ptr<std::byte[]> pieces_;  ///< made when it is needed first
   std::size_t own_place_;
   std::uint32_t idle_ = 0;  ///< looks in vain
   bool attending_ = false;

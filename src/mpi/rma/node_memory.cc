@@ -2,8 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/rma/node_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -42,6 +44,26 @@ Error no_memory(std::uint64_t bytes) {
                  static_cast<unsigned long long>(bytes));
 }
 
+/// A file that is shorter, or that another process could make shorter, would end this process with a
+/// signal where it is used.
+Error check_length(int file, std::uint64_t bytes) {
+  struct stat facts{};
+  if (::fstat(file, &facts) != 0 || facts.st_size < 0 ||
+      static_cast<std::uint64_t>(facts.st_size) < bytes) {
+    return failure(
+        ErrorClass::other,
+        "the memory file of a window has %lld bytes, where %llu were agreed on; the rank "
+        "that made it runs another version of the library, or is broken",
+        static_cast<long long>(facts.st_size), static_cast<unsigned long long>(bytes));
+  }
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  if (seals >= 0 && (seals & F_SEAL_SHRINK) != 0) return {};
+  return failure(
+      ErrorClass::other,
+      "the memory file of a window is not sealed against shrinking; the rank that made it "
+      "runs another version of the library, or is broken");
+}
+
 /// More than the whole machine has could be mapped, but not written.
 bool is_beyond_machine(std::uint64_t bytes) {
   struct sysinfo machine{};
@@ -68,17 +90,24 @@ std::byte* aligned_place(std::uint64_t bytes, std::uint64_t alignment) {
 
 base::Result<UniqueFd> NodeMemory::make_file(std::uint64_t bytes) {
   if (is_beyond_machine(bytes)) return no_memory(bytes);
-  UniqueFd file(::memfd_create("fulmar window", MFD_CLOEXEC));
+  UniqueFd file(::memfd_create("fulmar window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid()) {
     return failure(ErrorClass::no_mem, "no memory file for a window: %s", std::strerror(errno));
   }
   if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return no_memory(bytes);
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return failure(ErrorClass::other, "the memory file of a window cannot be sealed: %s",
+                   std::strerror(errno));
+  }
   return file;
 }
 
 base::Result<std::unique_ptr<NodeMemory>> NodeMemory::map(int file, std::uint64_t bytes,
                                                           std::uint64_t alignment) {
   if (is_beyond_machine(bytes)) return no_memory(bytes);
+  if (file >= 0) {
+    if (const Error bad = check_length(file, bytes); bad.failed()) return bad;
+  }
   const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
   std::byte* place = nullptr;
   if (alignment > static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) {

@@ -20,10 +20,11 @@ class NodeMemory {
  public:
   /// Maps `bytes` bytes of a memory file; of none (-1): memory of this process alone. Zero at the
   /// start. They begin at a multiple of `alignment`, a power of two. MPI_ERR_NO_MEM where there is
-  /// not so much.
+  /// not so much; MPI_ERR_OTHER where the file, which may come from another process, is shorter or
+  /// not sealed against shrinking.
   static base::Result<std::unique_ptr<NodeMemory>> map(int file, std::uint64_t bytes,
                                                        std::uint64_t alignment);
-  /// A memory file of this length. MPI_ERR_NO_MEM where the machine has less memory.
+  /// A memory file of this length, for good. MPI_ERR_NO_MEM where the machine has less memory.
   static base::Result<base::UniqueFd> make_file(std::uint64_t bytes);
 
   explicit NodeMemory(std::span<std::byte> mapping) noexcept : mapping_(mapping) {}

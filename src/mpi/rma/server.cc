@@ -173,6 +173,9 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       if (win_.node.calls != nullptr) win_.node.calls->attend();
       return;
     case RmaCall::none:
+    case RmaCall::put_from:
+    case RmaCall::get_into:
+    case RmaCall::accumulate_from:
       break;
   }
   origin.fail(ErrorClass::intern);

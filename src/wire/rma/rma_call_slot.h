@@ -23,7 +23,8 @@ struct alignas(64) RmaCallSlot {
   std::atomic<std::uint32_t> word;
   /// The target looks for calls. 0: others need not try.
   std::atomic<std::uint32_t> attended;
-  std::uint8_t call;      ///< RmaCall: put, get, accumulate, get_accumulate, compare_and_swap
+  std::uint8_t
+      call;  ///< RmaCall: put, get, accumulate, get_accumulate, compare_and_swap, ..._from, get_into
   std::uint8_t op;        ///< as in RmaHeader
   std::uint16_t refused;  ///< from the target: the class of an error; 0: it was carried out
   std::uint32_t element;  ///< as in RmaHeader
@@ -39,6 +40,14 @@ static_assert(sizeof(RmaCallSlot) == 64 && offsetof(RmaCallSlot, line) == 48);
 
 /// The most bytes of data and result that stand in the slot itself; else both are in the room.
 inline constexpr std::size_t rma_call_line_bytes = 16;
+/// What stands in the line of put_from, get_into and accumulate_from.
+struct RmaJointLine {
+  std::uint64_t address;  ///< of the data or result, in the origin's address space
+  std::uint64_t done;  ///< from the target: bytes that it has carried out; the others it has left
+};
+static_assert(sizeof(RmaJointLine) == rma_call_line_bytes);
+/// The most bytes of such a call.
+inline constexpr std::size_t most_joint_call_bytes = std::size_t{1} << 20;
 /// Of the room of a rank.
 inline constexpr std::size_t rma_call_room_bytes = 8192;
 /// Nodes with more ranks of a window have no rooms.

@@ -24,7 +24,11 @@ enum class RmaCall : std::uint8_t {
   complete,  ///< everything of an access epoch is complete (MPI_Win_complete); `place` is the number
              ///< of the exposure epoch, 0 where its post had none
   attend,    ///< the origin would like the target to look at its RmaCallSlot
-  last = attend
+  last = attend,
+  // Of an RmaCallSlot only. The target copies between its memory and that of the origin by the kernel.
+  put_from,         ///< the data stand in the origin's memory
+  get_into,         ///< the result goes into the origin's memory
+  accumulate_from,  ///< as put_from; the origin holds the target's mutex for accumulates
 };
 
 /// In front of every request. Behind it come, in this order, the description of the target's datatype

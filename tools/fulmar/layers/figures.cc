@@ -150,7 +150,7 @@ std::vector<Figure> progress_figures() {
 
 std::vector<Figure> figures() {
   return joined({design_figures(), stack_figures(), call_figures(), pattern_figures(),
-                 progress_figures(), adapter_figures()});
+                 progress_figures(), adapter_figures(), one_sided_figures()});
 }
 
 }  // namespace fulmar::layers

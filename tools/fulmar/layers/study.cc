@@ -157,6 +157,8 @@ std::vector<Setting> settings() {
   add_progress_modes(all, "", Network::shm, {});
   add_adapter_designs(all);
   add_adapters(all);
+  const std::vector<Setting> more = one_sided_settings();
+  all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

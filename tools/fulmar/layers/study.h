@@ -90,6 +90,9 @@ struct Figure {
 std::vector<Figure> figures();
 /// Those of them that need an RDMA adapter.
 std::vector<Figure> adapter_figures();
+/// Those of one-sided operations, and the settings that they need.
+std::vector<Figure> one_sided_figures();
+std::vector<Setting> one_sided_settings();
 
 /// A table of counts: what each design does for a message of `bytes` bytes.
 struct CountedSize {

@@ -2,8 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/op/op.h"
 
+#include <algorithm>
 #include <array>
 #include <complex>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -51,6 +53,25 @@ class OpTest : public Objects {
     if (std::is_signed_v<T>) {
       EXPECT_EQ(once(MPI_MIN, datatype, static_cast<T>(-3), T(2)), T(-3));
     }
+  }
+  /// Values of a type, which differ from each other.
+  template <class T>
+  static void fill_with(std::vector<std::byte>& bytes, int step) {
+    for (std::size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+      const T value = static_cast<T>(static_cast<int>(at / sizeof(T)) * step % 23 - 7);
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  }
+  static void fill(MPI_Datatype datatype, std::vector<std::byte>& bytes, int step) {
+    std::fill(bytes.begin(), bytes.end(), std::byte{0});
+    if (datatype == MPI_FLOAT || datatype == MPI_C_FLOAT_COMPLEX)
+      return fill_with<float>(bytes, step);
+    if (datatype == MPI_DOUBLE || datatype == MPI_C_DOUBLE_COMPLEX) {
+      return fill_with<double>(bytes, step);
+    }
+    if (datatype == MPI_LONG_DOUBLE) return fill_with<long double>(bytes, step);
+    if (datatype == MPI_C_BOOL) return fill_with<bool>(bytes, step);
+    fill_with<std::int16_t>(bytes, step);
   }
   template <class T>
   void check_logical(MPI_Datatype datatype) {
@@ -228,6 +249,41 @@ TEST_F(OpTest, Long_arrays_are_reduced_whole) {
       ASSERT_EQ(inout[static_cast<std::size_t>(i)], 1000.0F + static_cast<float>(i));
     }
     EXPECT_EQ(inout.back(), 1000);
+  }
+}
+
+/// Arrays of each length and at each place give what their elements give one by one: the loops have
+/// beginnings and ends that differ from their middles.
+TEST_F(OpTest, Every_element_of_an_array_is_treated_alike) {
+  constexpr Count most = 75;
+  const std::array handles = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_BAND,
+                              MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR};
+  const std::array types = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T,         MPI_UINT16_T,
+                            MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T,         MPI_UINT64_T,
+                            MPI_FLOAT,   MPI_DOUBLE,   MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
+                            MPI_C_BOOL,  MPI_LOGICAL4, MPI_LONG_DOUBLE};
+  std::vector<std::byte> in(2048);
+  std::vector<std::byte> before(2048);
+  for (const MPI_Datatype datatype : types) {
+    const Datatype& element = type(datatype);
+    const auto size = static_cast<std::size_t>(element.size);
+    fill(datatype, in, 3);
+    fill(datatype, before, 5);
+    for (const MPI_Op handle : handles) {
+      if (check_reduction(op(handle), element).failed()) continue;
+      for (Count count = 1; count <= most && static_cast<std::size_t>(count + 3) * size < 2048;
+           ++count) {
+        const std::size_t place = static_cast<std::size_t>(count % 3) * size;
+        std::vector<std::byte> together = before;
+        std::vector<std::byte> apart = before;
+        apply_op(op(handle), element, in.data(), together.data() + place, count);
+        for (Count i = 0; i < count; ++i) {
+          const std::size_t at = static_cast<std::size_t>(i) * size;
+          apply_op(op(handle), element, in.data() + at, apart.data() + place + at, 1);
+        }
+        ASSERT_EQ(together, apart) << op(handle).name << ' ' << element.name << ' ' << count;
+      }
+    }
   }
 }
 
