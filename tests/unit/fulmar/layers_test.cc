@@ -31,6 +31,8 @@ Results result(double ns, double megabytes) {
   Results results;
   add(results, "latency", 8, ns);
   add(results, "exchange", 8, ns);
+  add(results, "put", 8, ns);
+  add(results, "put-bw", 64, ns_of(64, megabytes));
   add(results, "allreduce", 8, ns);
   series_of(results, "pairs", 4).points.push_back({8, ns, 0.9 * ns, 1.2 * ns, 1, 1});
   add(results, "ring", 8, ns, 4);
@@ -44,6 +46,7 @@ Results result(double ns, double megabytes) {
     add(results, "burst", bytes, ns_of(bytes, megabytes));
     add(results, "bandwidth", bytes, ns_of(bytes, megabytes));
     add(results, "bibw", bytes, ns_of(bytes, 2 * megabytes));
+    add(results, "put-bibw", bytes, ns_of(bytes, 2 * megabytes));
   }
   return results;
 }
@@ -94,6 +97,9 @@ void add_adapter(Measured& measured) {
   measured["verbs-write"] = result(5000, 250);
   measured["verbs-write-inlined"] = result(5000, 230);
   measured["verbs-write-apart"] = result(5000, 240);
+  measured["verbs-put-messages"] = result(7400, 800);
+  measured["verbs-put-direct"] = result(5200, 840);
+  measured["verbs-put-scheduled"] = result(5200, 910);
   measured["verbs-polls"] = result(3870, 270);
   measured["verbs-thread-aside"] = result(3870, 270);
   measured["verbs-sleeps"] = result(14700, 150);
@@ -122,6 +128,10 @@ Measured as_in_the_papers() {
   time_of(measured["adi3"], "barrier", 0, 4) = 18000;
   measured["default"] = late_burst(result(5000, 500));
   time_of(measured["default"], "typed", 4096) += 400;
+  measured["put-messages"] = result(7400, 800);
+  measured["put-mapped"] = result(5200, 840);
+  measured["put-tcp-apart"] = result(7400, 840);
+  measured["put-tcp"] = result(7400, 910);
   measured["copied"] = result(5000, 400);
   measured["reached"] = result(5000, 130);
   measured["polls"] = result(3870, 0.3);

@@ -21,11 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What settings may set: without a value of theirs each has its default.
-constexpr std::array<std::string_view, 16> studied = {
-    "FULMAR_RDMA_INLINE", "FULMAR_RDMA_FIN", "FULMAR_CHANNEL",         "FULMAR_CHUNK_BYTES",
-    "FULMAR_STACK",       "FULMAR_RDMA",     "FULMAR_RDMA_BYTES",      "FULMAR_EAGER_BYTES",
-    "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",   "FULMAR_LONG_COPY",       "FULMAR_SHARE_BYTES",
-    "FULMAR_TRACE",       "FULMAR_WAIT",     "FULMAR_PROGRESS_THREAD", "FULMAR_VERBS_QUEUES"};
+constexpr std::array<std::string_view, 20> studied = {
+    "FULMAR_RDMA_INLINE", "FULMAR_RDMA_FIN",   "FULMAR_CHANNEL",         "FULMAR_CHUNK_BYTES",
+    "FULMAR_STACK",       "FULMAR_RDMA",       "FULMAR_RDMA_BYTES",      "FULMAR_EAGER_BYTES",
+    "FULMAR_KEPT_MEMORY", "FULMAR_FABRIC",     "FULMAR_LONG_COPY",       "FULMAR_SHARE_BYTES",
+    "FULMAR_TRACE",       "FULMAR_WAIT",       "FULMAR_PROGRESS_THREAD", "FULMAR_VERBS_QUEUES",
+    "FULMAR_CHECK",       "FULMAR_RMA_DIRECT", "FULMAR_RMA_MERGE",       "FULMAR_RMA_INTERLEAVE"};
 
 /// What the rounds found of one size of a test.
 std::vector<measure::Point> points_of(const std::vector<measure::Results>& rounds,
