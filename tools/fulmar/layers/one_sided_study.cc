@@ -56,7 +56,7 @@ Verdict judge_schedule(const Measured& measured, const char* apart, const char* 
   if (!short_before || !short_after || !long_before || !long_after) {
     return not_measured();
   }
-  const bool holds = *short_after > noise * *short_before && noise * *long_after > *long_before;
+  const bool holds = *short_after > noise * *short_before && *long_after > noise * *long_before;
   return {outcome_of(holds),
           fmt::format("64 puts of 64 bytes in an epoch: {} MB/s in the order of the calls, {} "
                       "scheduled; long puts both ways: {} and {} MB/s at best.",
@@ -101,10 +101,10 @@ std::vector<Setting> one_sided_settings() {
   const std::pair<std::string, std::string> apart{"FULMAR_RMA_MERGE", "0"};
   const std::pair<std::string, std::string> in_order{"FULMAR_RMA_INTERLEAVE", "0"};
   return {
-      // Windows that are checked reach all memory by requests. The bandwidth tests put to one place again
-      // and again, which the check refuses.
-      one_sided("put-messages", "by messages", {{"FULMAR_CHECK", "rma"}}, Network::shm,
-                {"put", "get"}),
+      // Windows that are checked reach all memory by requests; there is no other setting for that, so the time
+      // has that of the check in it. The bandwidth tests put to one place again and again, which it refuses.
+      one_sided("put-messages", "by messages, with FULMAR_CHECK=rma", {{"FULMAR_CHECK", "rma"}},
+                Network::shm, {"put", "get"}),
       one_sided("put-mapped", "loads and stores", {}, Network::shm),
       one_sided("put-unmapped", "calls and kernel copies", {}, Network::shm,
                 {"put-own", "get-own"}),
