@@ -216,8 +216,8 @@ class Messages {
   base::KeyedHash hash_;
   wire::ProcessName own_name_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<std::uint32_t>
-      known_;  ///< of these, the ones that exist: no loop goes over all processes
+  /// The peers that exist: no loop goes over all processes.
+  std::vector<std::uint32_t> known_;
   SendPool pool_;
   PendingOperations operations_;
   std::optional<std::uint32_t>

@@ -23,8 +23,8 @@ struct alignas(64) RmaCallSlot {
   std::atomic<std::uint32_t> word;
   /// The target looks for calls. 0: others need not try.
   std::atomic<std::uint32_t> attended;
-  std::uint8_t
-      call;  ///< RmaCall: put, get, accumulate, get_accumulate, compare_and_swap, ..._from, get_into
+  /// RmaCall: put, get, accumulate, get_accumulate, compare_and_swap, put_from, get_into, accumulate_from.
+  std::uint8_t call;
   std::uint8_t op;        ///< as in RmaHeader
   std::uint16_t refused;  ///< from the target: the class of an error; 0: it was carried out
   std::uint32_t element;  ///< as in RmaHeader

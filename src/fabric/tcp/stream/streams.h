@@ -208,8 +208,8 @@ class Streams {
   base::UniqueFd epoll_;
   Buffers buffers_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<std::uint32_t>
-      known_;  ///< of these, the ones that exist: no loop goes over all processes
+  /// The peers that exist: no loop goes over all processes.
+  std::vector<std::uint32_t> known_;
   std::unique_ptr<std::byte[]> scratch_;
   std::vector<Connection*> unsent_;
   std::vector<Connection*> blocked_;
