@@ -241,7 +241,7 @@ bool copy_jointly(Win& win, RmaCall kind, const TargetRun& run, std::span<std::b
     const bool asked =
         calls.tries_jointly(run.rank) && calls.begin_joint(run.rank, call, local.data() + at);
     const bool copied = memory.copy(direction, local.subspan(at + half, step - half), at + half);
-    const std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
+    const std::size_t done = asked ? calls.end_joint(run.rank, half, refused) : 0;
     if (is_refused(refused)) return true;
     if (!copied) return false;
     if (done < half && !memory.copy(direction, local.subspan(at + done, half - done), at + done)) {
@@ -273,7 +273,8 @@ NodeCall accumulate_call(RmaCall kind, const NodeAccumulate& what, const TargetR
 
 /// A long accumulate that fetches nothing. The target reads the data of the first part of each step and
 /// adds them to its memory, if it waits in MPI, while this process does the rest by two copies of the
-/// kernel. The parts are as long as to end together.
+/// kernel. The parts are as long as to end together. Limit: if this process dies while the target is at its
+/// part (128 KiB at a time), a third rank may take the mutex over and compute beside it until that piece is done.
 Modified modify_jointly(Win& win, const NodeAccumulate& what, const TargetRun& run,
                         TargetMemory& memory, const AccumulateBytes& local, ErrorClass& refused) {
   const auto bytes = static_cast<std::size_t>(run.bytes);
@@ -289,7 +290,7 @@ Modified modify_jointly(Win& win, const NodeAccumulate& what, const TargetRun& r
         {run.rank, run.place + static_cast<std::int64_t>(at), static_cast<std::int64_t>(first)});
     const bool asked = worth_asking && calls.begin_joint(run.rank, call, local.source.data() + at);
     Modified own = modify(memory, what, local, {at + first, step - first});
-    std::size_t done = asked ? calls.end_joint(run.rank, refused) : 0;
+    std::size_t done = asked ? calls.end_joint(run.rank, first, refused) : 0;
     done = whole_elements(what, done);
     if (is_refused(refused)) return Modified::in_part;
     const bool begun = at != 0 || done != 0 || own != Modified::nothing;

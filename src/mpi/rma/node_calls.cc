@@ -375,9 +375,8 @@ bool NodeCalls::begin_joint(int rank, const NodeCall& call, const void* origin) 
   return true;
 }
 
-std::size_t NodeCalls::end_joint(int rank, ErrorClass& refused) noexcept {
+std::size_t NodeCalls::end_joint(int rank, std::size_t asked, ErrorClass& refused) noexcept {
   RmaCallSlot& own = slot(win_.target(rank).place);
-  const std::size_t asked = own.bytes;
   const Wait waited = take_back(own) ? Wait::taken_back : await_taken(own, rank);
   wire::RmaJointLine line{};
   if (waited == Wait::done) std::memcpy(&line, own.line.data(), sizeof line);

@@ -65,9 +65,10 @@ class NodeCalls : private device::ProgressCallback {
   /// follow, with no step of progress and no call in between. RmaCall::accumulate_from requires that
   /// this process holds the target's mutex for accumulates.
   [[nodiscard]] bool begin_joint(int rank, const NodeCall& call, const void* origin) noexcept;
-  /// How many bytes it has carried out, from the beginning on: 0 if it has not come to it until now.
+  /// How many of the `asked` bytes it has carried out, from the beginning on: 0 if it has not come to it until now.
   /// `refused` is the class of the error, success if there is none.
-  [[nodiscard]] std::size_t end_joint(int rank, base::ErrorClass& refused) noexcept;
+  [[nodiscard]] std::size_t end_joint(int rank, std::size_t asked,
+                                      base::ErrorClass& refused) noexcept;
   /// Memory for pieces of an operation: `piece_bytes` of it, or none if there is none. Until the next
   /// step of progress.
   [[nodiscard]] std::span<std::byte> piece_room() noexcept;
