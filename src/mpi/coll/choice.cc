@@ -22,7 +22,7 @@ constexpr std::array<ChoiceRow, 42> rows = {{
     {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "log2(n) rounds of empty messages"},
     {Family::bcast, Way::message, Needs::coll_area, 128 * kib, no_end, 2, 2, Cores::own,
-     "both say how long it is, then one message"},
+     "the two compare lengths, then one message"},
     {Family::bcast, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "the root tells all others"},
     {Family::bcast, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,

@@ -68,10 +68,11 @@ Pieces BcastRounds::pieces_of(Count bytes) const noexcept {
 }
 
 bool BcastRounds::is_message(Count bytes) const noexcept {
-  return body_ == Body::message && leaves_area(comm(), Family::bcast, bytes);
+  return body_ == BcastBody::message && leaves_area(comm(), Family::bcast, bytes);
 }
 
-BcastRounds::BcastRounds(ShmCollArea& area, const Bcast& call, const Comm& comm, Body body) noexcept
+BcastRounds::BcastRounds(ShmCollArea& area, const Bcast& call, const Comm& comm,
+                         BcastBody body) noexcept
     : ShmRounds(area, comm),
       data_(call.data),
       root_(call.root),
@@ -129,7 +130,7 @@ Awaited BcastRounds::take(Count round) {
 
 Error BcastRounds::finish() const { return result(); }
 
-Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm, Body body) {
+Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm, BcastBody body) {
   BcastRounds rounds(coll_area, call, comm, body);
   return run_rounds(rounds);
 }

@@ -22,7 +22,7 @@ class BarrierRounds : public ShmRounds {
 };
 
 /// What follows the first round of a broadcast.
-enum class Body : std::uint8_t {
+enum class BcastBody : std::uint8_t {
   payloads,  ///< the rest of the data
   message,   ///< of long data: a message, if all ranks have posted the same length
 };
@@ -30,7 +30,7 @@ enum class Body : std::uint8_t {
 class BcastRounds : public ShmRounds {
  public:
   BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm,
-              Body body = Body::payloads) noexcept;
+              BcastBody body = BcastBody::payloads) noexcept;
   [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Bcast& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
@@ -48,7 +48,7 @@ class BcastRounds : public ShmRounds {
 
   const Packed data_;
   const int root_;
-  const Body body_;
+  const BcastBody body_;
   const Pieces pieces_;
 };
 
@@ -151,9 +151,9 @@ class AlltoallRounds : public ShmRounds {
 
 // The blocking calls. Arguments are checked; every rank of the communicator makes the same one.
 
-/// With `Body::message`, data for which `leaves_area` has still to be sent by a message after success.
+/// With `BcastBody::message`, data for which `leaves_area` has still to be sent by a message after success.
 base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm,
-                     Body body);
+                     BcastBody body);
 /// Before a gather that uses messages because its blocks are long (for a collective area without a
 /// staging buffer, or by the table of algorithms): a rank whose block is short uses the area
 /// nevertheless, and the two would wait for each other. So all ranks with long blocks compare the
