@@ -87,7 +87,7 @@ def prepare_petsc(directory, name):
     def prepare(inside, folder):
         (folder / f"{name}.c").write_bytes((inside.folder / f"{PETSC[1:]}/{directory}/tutorials/{name}.c").read_bytes())
         command = ["mpicc.openmpi", f"{name}.c", *flags.split(), "-lpetsc_real", "-lm", "-o", name]
-        status, output, _ = inside.run(command, 120, f"/root/{folder.name}")
+        status, output, _ = inside.run(command, 120, f"{root.RUNS}/{folder.name}")
         if status != 0:
             raise RuntimeError(f"{' '.join(command)} failed:\n{output}")
     return prepare

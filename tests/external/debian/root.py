@@ -18,10 +18,11 @@ PACKAGES = """
     libpetsc-real3.18-dev libpetsc3.18-dev-examples freefem++
 """.split()
 FULMAR = "/opt/fulmar"
+RUNS = "/srv"  # inside: where programs run
 LIBRARIES = ("openblas-pthread", "blas", "lapack", "")
 # Open MPI refuses root and too few cores unless it is told; its shared memory reads the peer's as it does for users.
 SETTINGS = {
-    "PATH": "/usr/bin:/usr/sbin", "HOME": "/root", "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "PATH": "/usr/bin:/usr/sbin", "HOME": RUNS, "LC_ALL": "C", "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_hwloc_base_binding_policy": "none", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
 }
@@ -79,10 +80,10 @@ class Root:
 
     def configure(self):
         """What the packages' scripts would have done, as far as the programs need it."""
-        for name in ("proc", "dev", "sys", "tmp", "etc", "root"):
+        for name in ("proc", "dev", "sys", "tmp", "etc", RUNS.strip("/")):
             (self.folder / name).mkdir(exist_ok=True)
         etc = self.folder / "etc"
-        (etc / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
+        (etc / "passwd").write_text("root:x:0:0:root:/srv:/bin/sh\n")
         (etc / "group").write_text("root:x:0:\n")
         (etc / "hosts").write_text(f"127.0.0.1 localhost {os.uname().nodename}\n")
         paths = [f"/usr/lib/x86_64-linux-gnu/{name}" for name in LIBRARIES]
@@ -94,7 +95,7 @@ class Root:
         if status != 0:
             sys.exit(f"ldconfig in {self.folder} failed:\n{output}")
 
-    def run(self, command, timeout, cwd="/root"):
+    def run(self, command, timeout, cwd=RUNS):
         """Runs a command inside, in name spaces of its own, so that nothing of it is left."""
         settings = [f"{name}={value}" for name, value in SETTINGS.items()]
         inside = ["/usr/bin/env", "-i", "-C", cwd, *settings, *command]

@@ -46,13 +46,13 @@ def debian_root():
 
 def once(inside, program, library):
     """One run: (results, seconds, output)."""
-    folder = inside.folder / "root" / "run"
+    folder = inside.folder / root.RUNS.strip("/") / "run"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     if program.prepare:
         program.prepare(inside, folder)
     command = [*LAUNCHERS[library], str(program.ranks), *program.command]
-    status, output, seconds = inside.run(command, TIMEOUT, "/root/run")
+    status, output, seconds = inside.run(command, TIMEOUT, f"{root.RUNS}/run")
     results = program.results(output, folder) if status == 0 else []
     own = program.clock(output) if program.clock else None
     return results, seconds if own is None else own, f"exit status {status}\n{output}"
