@@ -2,13 +2,25 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <mpi.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <string>
 #include <thread>
+#include <vector>
+
+#include "support/check.h"
 
 namespace test {
+
+/// The process of each rank. Collective.
+inline std::vector<int> pids_of(MPI_Comm comm) {
+  std::vector<int> pids(static_cast<std::size_t>(size_of(comm)));
+  const int own = ::getpid();
+  MPI_Allgather(&own, 1, MPI_INT, pids.data(), 1, MPI_INT, comm);
+  return pids;
+}
 
 /// Waits until a process of this host has ended, also if its parent has not collected it: mpiexec, which collects ranks
 /// at the end of the job, says that "the other ranks go on" if any is left when it sees the death, and sees what

@@ -314,6 +314,7 @@ int outlive(int argc, char** argv) {
   const int rank = test::rank_of(MPI_COMM_WORLD);
   const int count = argc - 1;
   const int left = size - count;
+  const std::vector<int> pids = test::pids_of(MPI_COMM_WORLD);
   std::vector<MPI_Comm> comms;
   for (int i = 0; i <= count; ++i) {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -331,6 +332,8 @@ int outlive(int argc, char** argv) {
     place.in.assign(std::size_t{long_count} * 4, 0);
     expect_failure(argv[i + 1], calls.at(argv[i + 1]), place);
     expect_failure_again(place);
+    // mpiexec reports deaths in their order.
+    test::wait_until_ended(pids[static_cast<std::size_t>(victim)]);
     // No rank is in a receive from any source any more.
     MPI_Barrier(comms[static_cast<std::size_t>(i) + 1]);
     exchange(comm, victim);
@@ -354,8 +357,7 @@ int die(bool needed) {
   MPI_Comm others = MPI_COMM_NULL;
   const int rank = test::rank_of(MPI_COMM_WORLD);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 1 ? 1 : 0, rank, &others);
-  long pid = ::getpid();
-  MPI_Bcast(&pid, 1, MPI_LONG, 1, MPI_COMM_WORLD);
+  const int pid = test::pids_of(MPI_COMM_WORLD)[1];
   // Rank 1 dies when all others have got what they need of it.
   const int size = test::size_of(MPI_COMM_WORLD);
   for (int i = 0; rank == 1 && i < size - 1; ++i) {
@@ -365,7 +367,7 @@ int die(bool needed) {
   MPI_Send(nullptr, 0, MPI_INT, 1, tag, MPI_COMM_WORLD);
   if (needed) MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < 100; ++i) MPI_Barrier(others);
-  test::wait_until_ended(static_cast<pid_t>(pid));
+  test::wait_until_ended(pid);
   MPI_Comm_free(&others);
   return test::finish();
 }

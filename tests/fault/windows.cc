@@ -262,14 +262,13 @@ int main(int argc, char** argv) {
   victim = test::size_of(MPI_COMM_WORLD) - 1;
   MPI_Comm others = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == victim ? 1 : 0, rank, &others);
-  long pid = ::getpid();
-  MPI_Bcast(&pid, 1, MPI_LONG, victim, MPI_COMM_WORLD);
+  const int pid = test::pids_of(MPI_COMM_WORLD)[static_cast<std::size_t>(victim)];
   constexpr int count = 300'000;
   std::vector<int> own(count);
   int* memory = nullptr;
   MPI_Win win = window_of_all(argv[2], own, &memory);
   outlive(argv[1], win, others, memory, count);
-  test::wait_until_ended(static_cast<pid_t>(pid));
+  test::wait_until_ended(pid);
   expect_class(MPI_Win_free(&win), MPIX_ERR_PROC_FAILED, "free");
   MPI_Comm_free(&others);
   return test::finish();
