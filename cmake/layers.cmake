@@ -85,7 +85,7 @@ function(fulmar_add_layer layer)
 endfunction()
 
 # The loops of the reduction operations are worth the vectoriser's full effort.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/mpi/op/kernels.cc PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/mpi/op/kernels.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
 
 foreach(layer IN LISTS FULMAR_LAYERS)
   fulmar_add_layer(${layer})

@@ -4,11 +4,12 @@
 // One loop per operation and representation, written so that the compiler turns it into vector
 // instructions (this file is compiled with -O3): buffers do not overlap, integers wrap instead of
 // being undefined on overflow, and complex products are the plain formula without the special cases
-// for infinities, as Fortran compilers do it. On x86-64 the loops exist a second time with AVX2, for
-// processors that have it; without fused multiply-add, so that results do not depend on the processor.
+// for infinities, as Fortran compilers do it. On x86-64 the loops exist with AVX2 and with AVX-512, too, for
+// processors that have them; without fused multiply-add, so that results do not depend on the processor.
 
 #include "mpi/op/kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <type_traits>
@@ -164,47 +165,55 @@ struct MaxLoc {
 };
 
 template <class Operation, class T>
-[[gnu::always_inline]] inline void loop(const void* left, const void* right, void* result,
+[[gnu::always_inline]] inline void loop(const T* __restrict a, const T* b, T* c,
                                         std::int64_t count) {
-  const T* __restrict a = static_cast<const T*>(left);
-  T* __restrict c = static_cast<T*>(result);
-  if (right == result) {
-    for (std::int64_t i = 0; i < count; ++i) c[i] = Operation{}(a[i], c[i]);
+  T* __restrict result = c;
+  if (b == c) {
+    for (std::int64_t i = 0; i < count; ++i) result[i] = Operation{}(a[i], result[i]);
   } else {
-    const T* __restrict b = static_cast<const T*>(right);
-    for (std::int64_t i = 0; i < count; ++i) c[i] = Operation{}(a[i], b[i]);
+    const T* __restrict right = b;
+    for (std::int64_t i = 0; i < count; ++i) result[i] = Operation{}(a[i], right[i]);
   }
 }
 
 template <class Operation, class T>
 void apply(const void* left, const void* right, void* result, std::int64_t count) {
-  loop<Operation, T>(left, right, result, count);
+  loop<Operation>(static_cast<const T*>(left), static_cast<const T*>(right),
+                  static_cast<T*>(result), count);
 }
 
 #if defined(__x86_64__)
+/// Stores vectors of `width` bytes at multiples of their width: those that cross a cache line cost twice.
+template <class Operation, class T, std::size_t width>
+[[gnu::always_inline]] inline void aligned_loop(const void* left, const void* right, void* result,
+                                                std::int64_t count) {
+  const T* a = static_cast<const T*>(left);
+  const T* b = static_cast<const T*>(right);
+  T* c = static_cast<T*>(result);
+  const std::size_t misplaced = -reinterpret_cast<std::uintptr_t>(c) % width / sizeof(T);
+  const std::int64_t head = std::min(static_cast<std::int64_t>(misplaced), count);
+  loop<Operation>(a, b, c, head);
+  loop<Operation>(a + head, b + head, c + head, count - head);
+}
+
 template <class Operation, class T>
 [[gnu::target("avx2")]] void apply_wide(const void* left, const void* right, void* result,
                                         std::int64_t count) {
-  loop<Operation, T>(left, right, result, count);
+  aligned_loop<Operation, T, 32>(left, right, result, count);
 }
-bool has_wide_vectors() noexcept {
-  __builtin_cpu_init();  // the loader may run this before the compiler's library has asked
-  return __builtin_cpu_supports("avx2") != 0;
-}
-#else
 template <class Operation, class T>
-void apply_wide(const void* left, const void* right, void* result, std::int64_t count) {
-  apply<Operation, T>(left, right, result, count);
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void apply_widest(
+    const void* left, const void* right, void* result, std::int64_t count) {
+  aligned_loop<Operation, T, 64>(left, right, result, count);
 }
-bool has_wide_vectors() noexcept { return false; }
 #endif
-
-/// The vector instructions that a loop may use.
-enum class Vectors : std::uint8_t { basic, wide };
 
 template <Vectors vectors, class Operation, class T>
 constexpr Kernel kernel_of() {
+#if defined(__x86_64__)
+  if constexpr (vectors == Vectors::widest) return apply_widest<Operation, T>;
   if constexpr (vectors == Vectors::wide) return apply_wide<Operation, T>;
+#endif
   return apply<Operation, T>;
 }
 
@@ -219,6 +228,16 @@ constexpr Row arithmetic() {
   Row row{};
   row[index(OpCode::sum)] = kernel_of<vectors, Sum, T>();
   row[index(OpCode::prod)] = kernel_of<vectors, Prod, T>();
+  return row;
+}
+
+/// Of complex numbers. gcc 12 makes fused multiply-adds of their products where there is AVX-512, whatever
+/// -ffp-contract says.
+template <Vectors vectors, class T>
+constexpr Row paired() {
+  Row row = arithmetic<vectors, T>();
+  constexpr Vectors unfused = vectors == Vectors::widest ? Vectors::wide : vectors;
+  row[index(OpCode::prod)] = kernel_of<unfused, Prod, T>();
   return row;
 }
 
@@ -264,7 +283,7 @@ constexpr LocationKernels located() {
 
 using Table = std::array<Row, element_count>;
 
-/// What vector instructions do not make faster is the same in both tables.
+/// What vector instructions do not make faster is the same in all tables.
 template <Vectors vectors>
 constexpr Table make_table() {
   constexpr Vectors basic = Vectors::basic;
@@ -282,10 +301,10 @@ constexpr Table make_table() {
   table[index(Element::float64)] = ordered<vectors, double>();
   table[index(Element::float_long)] = ordered<basic, long double>();
   table[index(Element::float128)] = ordered<basic, Float128>();
-  table[index(Element::complex32)] = arithmetic<vectors, Complex<float>>();
-  table[index(Element::complex64)] = arithmetic<vectors, Complex<double>>();
-  table[index(Element::complex_long)] = arithmetic<basic, Complex<long double>>();
-  table[index(Element::complex128)] = arithmetic<basic, Complex<Float128>>();
+  table[index(Element::complex32)] = paired<vectors, Complex<float>>();
+  table[index(Element::complex64)] = paired<vectors, Complex<double>>();
+  table[index(Element::complex_long)] = paired<basic, Complex<long double>>();
+  table[index(Element::complex128)] = paired<basic, Complex<Float128>>();
   table[index(Element::boolean)] = truths<vectors, Logical<std::uint8_t>>();
   table[index(Element::logical8)] = truths<vectors, Logical<std::int8_t>>();
   table[index(Element::logical16)] = truths<vectors, Logical<std::int16_t>>();
@@ -338,10 +357,10 @@ constexpr std::array<PairRow, element_count> make_pair_table() {
   return table;
 }
 
-constexpr Table basic_kernels = make_table<Vectors::basic>();
-constexpr Table wide_kernels = make_table<Vectors::wide>();
+constexpr std::array<Table, 3> kernels{make_table<Vectors::basic>(), make_table<Vectors::wide>(),
+                                       make_table<Vectors::widest>()};
 /// Set while the library is loaded, before any call.
-const Table* const kernels = has_wide_vectors() ? &wide_kernels : &basic_kernels;
+const Vectors best = best_vectors();
 constexpr auto pair_kernels = make_pair_table();
 
 bool is_integer_class(TypeClass type_class) {
@@ -379,13 +398,31 @@ bool is_defined_for(OpCode op, TypeClass type_class) noexcept {
   }
 }
 
+#if defined(__x86_64__)
+/// Processors that have VBMI2 do not lower their clock for vectors of 64 bytes, as older ones did.
+Vectors best_vectors() noexcept {
+  __builtin_cpu_init();  // the loader may run this before the compiler's library has asked
+  const bool has_widest =
+      __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  if (has_widest) return Vectors::widest;
+  return __builtin_cpu_supports("avx2") != 0 ? Vectors::wide : Vectors::basic;
+}
+#else
+Vectors best_vectors() noexcept { return Vectors::basic; }
+#endif
+
 Kernel find_kernel(OpCode op, const BasicType& type) noexcept {
+  return find_kernel(op, type, best);
+}
+
+Kernel find_kernel(OpCode op, const BasicType& type, Vectors vectors) noexcept {
   if (index(op) >= kernel_op_count || !is_defined_for(op, type.type_class)) return nullptr;
   if (type.type_class == TypeClass::pair) {
     const auto& loops = pair_kernels[index(type.element)][index(type.second->element)];
     return op == OpCode::minloc ? loops.minloc : loops.maxloc;
   }
-  return (*kernels)[index(type.element)][index(op)];
+  return kernels[static_cast<std::size_t>(vectors)][index(type.element)][index(op)];
 }
 
 }  // namespace fulmar::mpi

@@ -37,7 +37,15 @@ using Kernel = void (*)(const void* left, const void* right, void* result, std::
 /// the class.
 [[nodiscard]] bool is_defined_for(OpCode op, TypeClass type_class) noexcept;
 
-/// The loop for an operation up to `maxloc` on a basic type; nullptr where it is not defined.
+/// The vector instructions that a loop may use: those of every processor, AVX2, AVX-512.
+enum class Vectors : std::uint8_t { basic, wide, widest };
+
+/// Those that this processor has, and that do not lower its clock.
+[[nodiscard]] Vectors best_vectors() noexcept;
+
+/// The loop for an operation up to `maxloc` on a basic type; nullptr where it is not defined. With the
+/// best vectors of this processor, or with `vectors`, which it must have.
 [[nodiscard]] Kernel find_kernel(OpCode op, const BasicType& type) noexcept;
+[[nodiscard]] Kernel find_kernel(OpCode op, const BasicType& type, Vectors vectors) noexcept;
 
 }  // namespace fulmar::mpi
