@@ -142,7 +142,7 @@ class Device {
       if (progress() != 0) {
         idle.reset();
       } else if (idle.step() == Idle::Advice::sleep) [[unlikely]] {
-        if (sleep(note, idle.quiet_sleeps())) idle.reset();
+        idle.note(sleep(note, idle.quiet_sleeps()));
       }
     }
     release_held();
@@ -437,7 +437,7 @@ class Device {
   void finish_sleep() noexcept;
   void fence_senders() noexcept;
   void count_sleep(std::uint64_t slept_ns) noexcept;
-  [[gnu::noinline]] bool sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
+  [[gnu::noinline]] SleepEnd sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
   void report_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
   [[gnu::cold]] void report_polling(WaitNote note) noexcept;
   void give_up_membarrier() noexcept;

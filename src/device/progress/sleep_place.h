@@ -44,16 +44,19 @@ struct SleepPlace {
   [[nodiscard]] std::int64_t limited(std::int64_t longest) const noexcept {
     return std::clamp<std::int64_t>(due_ns - static_cast<std::int64_t>(base::now_ns()), 0, longest);
   }
-  /// Sleeps for `most_ns` at most. Without the lock.
-  void sleep(std::int64_t most_ns) noexcept {
+  /// Sleeps for `most_ns` at most. Without the lock. True: something has ended the sleep.
+  bool sleep(std::int64_t most_ns) noexcept {
     if (count_ == 0) {
-      base::futex_wait(*word, static_cast<std::uint32_t>(where), base::FutexScope::shared, most_ns);
-      return;
+      const auto asleep = static_cast<std::uint32_t>(where);
+      base::futex_wait(*word, asleep, base::FutexScope::shared, most_ns);
+      return word->load(std::memory_order_relaxed) != asleep;
     }
     const timespec time{static_cast<time_t>(most_ns / 1'000'000'000), most_ns % 1'000'000'000};
-    if (::ppoll(ready_.data(), count_, &time, nullptr) <= 0) {
+    const bool ended = ::ppoll(ready_.data(), count_, &time, nullptr) > 0;
+    if (!ended) {
       for (pollfd& each : ready_) each.revents = 0;
     }
+    return ended;
   }
   /// Whether that descriptor ended the last sleep.
   [[nodiscard]] bool is_ready(std::size_t place) const noexcept {

@@ -63,23 +63,22 @@ void Device::finish_sleep() noexcept {
   if (node() != nullptr) node()->channel().announce_awake();
 }
 
-/// True if something moved.
-bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
-  if (failures_.look()) return true;
+SleepEnd Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
+  if (failures_.look()) return SleepEnd::moved;
   if (config_.wait_style == WaitStyle::poll) {
     if (config_.observer.quiet != nullptr) report_quiet(what, quiet_sleeps);
-    return false;
+    return SleepEnd::quiet;
   }
   SleepPlace place(wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::on_word);
   if (wake_socket_) place.add(wake_socket_->descriptor());
   prepare_sleep(place);
   if (!place.can_be_left()) {
     ::sched_yield();
-    return false;
+    return SleepEnd::quiet;
   }
   sleeping_ = true;
-  const bool moved = progress(Look::at_all) != 0;
-  if (!moved && place.may_sleep && !leader_ready()) {
+  SleepEnd end = progress(Look::at_all) != 0 ? SleepEnd::moved : SleepEnd::quiet;
+  if (end == SleepEnd::quiet && place.may_sleep && !leader_ready()) {
     if (config_.observer.quiet != nullptr) report_quiet(what, quiet_sleeps);
     const base::TraceSpan span(config_.trace, "sleep");
     const std::uint64_t start = base::now_ns();
@@ -87,14 +86,14 @@ bool Device::sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept {
                                                : quiet_sleeps <= 1  ? SleepPlace::first_ns
                                                                     : SleepPlace::longest_ns);
     const std::uint32_t depth = lock_.suspend();
-    place.sleep(most_ns);
+    if (place.sleep(most_ns)) end = SleepEnd::woken;
     if (wake_socket_ && place.is_ready(0)) wake_socket_->drain();
     lock_.resume(depth);
     count_sleep(base::now_ns() - start);
   }
   sleeping_ = false;
   finish_sleep();
-  return moved;
+  return end;
 }
 
 /// Packets put before this are found by the poll that follows; later senders see the wake word.
@@ -194,7 +193,7 @@ void Device::lead(Waiter& self) noexcept {
     if (progress() != 0) {
       idle.reset();
     } else if (idle.step() == Idle::Advice::sleep) {
-      if (sleep(self.note, idle.quiet_sleeps())) idle.reset();
+      idle.note(sleep(self.note, idle.quiet_sleeps()));
     }
   }
   leader_ = nullptr;

@@ -86,6 +86,13 @@ class YieldCost {
   std::uint64_t pause_ns_ = shortest_pause_ns;
 };
 
+/// What a wait has come to when it was to sleep.
+enum class SleepEnd : std::uint8_t {
+  quiet,  ///< nothing has happened, or it has not slept
+  woken,  ///< somebody has woken it
+  moved,  ///< something moved before it slept
+};
+
 /// How a waiting rank spends its time, step by step: it polls in a loop, then yields the processor
 /// between polls, then sleeps. A rank that never sleeps gets the advice to sleep, too, but rarely:
 /// it then reports what it waits for.
@@ -113,6 +120,12 @@ class IdleBy {
                                            : yields) {}
 
   void reset() noexcept { state_ = 0; }
+  /// After a sleep. A rank that was woken polls as long as one that has just begun to wait: who woke it
+  /// may come again a little later (mpi/rma/call_patience.h).
+  void note(SleepEnd end) noexcept {
+    if (end == SleepEnd::moved) state_ = 0;
+    if (end == SleepEnd::woken) state_ = state_ >> 32 << 32;
+  }
 
   /// Sleeps since something moved last.
   [[nodiscard]] std::uint32_t quiet_sleeps() const noexcept {

@@ -33,6 +33,21 @@ TEST(Idle, Sleeps_after_a_thousand_yields_that_take_no_time) {
   EXPECT_EQ(idle.quiet_sleeps(), 2U);
 }
 
+/// Who woke it may come again a little later.
+TEST(Idle, Looks_as_long_as_at_first_after_it_was_woken) {
+  step_ns = 3'000'000;
+  YieldCost cost;
+  TestIdle idle(WaitStyle::automatic, false, cost);
+  const unsigned first = steps_to_sleep(idle);
+  idle.note(SleepEnd::quiet);
+  EXPECT_LE(steps_to_sleep(idle), 4U);
+  idle.note(SleepEnd::woken);
+  EXPECT_EQ(idle.quiet_sleeps(), 2U) << "a wake-up is not the end of a quiet wait";
+  EXPECT_GE(steps_to_sleep(idle), first - 4);
+  idle.note(SleepEnd::moved);
+  EXPECT_EQ(idle.quiet_sleeps(), 0U);
+}
+
 /// On a host where others run, a yield takes milliseconds.
 TEST(Idle, Sleeps_soon_where_yields_take_long) {
   step_ns = 3'000'000;
