@@ -85,7 +85,11 @@ function(fulmar_add_layer layer)
 endfunction()
 
 # The loops of the reduction operations are worth the vectoriser's full effort.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/mpi/op/kernels.cc PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+set(kernel_options -O3 -ffp-contract=off)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND kernel_options -mprefer-vector-width=512)
+endif()
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/mpi/op/kernels.cc PROPERTIES COMPILE_OPTIONS "${kernel_options}")
 
 foreach(layer IN LISTS FULMAR_LAYERS)
   fulmar_add_layer(${layer})

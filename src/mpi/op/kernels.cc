@@ -202,8 +202,10 @@ template <class Operation, class T>
   aligned_loop<Operation, T, 32>(left, right, result, count);
 }
 template <class Operation, class T>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] void apply_widest(
-    const void* left, const void* right, void* result, std::int64_t count) {
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void apply_widest(const void* left,
+                                                                        const void* right,
+                                                                        void* result,
+                                                                        std::int64_t count) {
   aligned_loop<Operation, T, 64>(left, right, result, count);
 }
 #endif
