@@ -148,6 +148,14 @@ MappedParts::Hold MappedParts::hold(int descriptor, std::int64_t first, std::int
   return held;
 }
 
+void MappedParts::forget_pages() noexcept {
+  const std::lock_guard guard(mutex_);
+  for (Chunk& chunk : chunks_) {
+    chunk.readable.reset();
+    chunk.writable.reset();
+  }
+}
+
 bool MappedParts::seen_before(std::int64_t first, std::int64_t end) {
   const std::lock_guard guard(mutex_);
   bool all = true;

@@ -74,6 +74,9 @@ class MappedParts {
   /// it: then calls of the system do, and say why not.
   [[nodiscard]] Hold hold(int descriptor, std::int64_t first, std::int64_t end, Purpose purpose);
 
+  /// The file has become shorter, or longer again: what was known of its pages does not hold any more.
+  void forget_pages() noexcept;
+
   /// Whether this was asked of all granules of [first, end) before, not too long ago. Remembers it.
   [[nodiscard]] bool seen_before(std::int64_t first, std::int64_t end);
 

@@ -87,6 +87,8 @@ class PosixFile {
                                          MappedParts::Purpose purpose) const {
     return mapped_->hold(descriptor_.get(), first, end, purpose);
   }
+  /// See MappedParts::forget_pages.
+  void forget_pages() const noexcept { mapped_->forget_pages(); }
   /// See MappedParts::seen_before.
   [[nodiscard]] bool seen_before(std::int64_t first, std::int64_t end) const {
     return mapped_->seen_before(first, end);

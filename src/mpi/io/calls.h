@@ -45,9 +45,11 @@ base::Error file_sync(File& file);
 void join_open(Library& library, Comm& comm, const base::Error& error);
 void join_set_view(File& file, const base::Error& error);
 void join_set_info(File& file, const base::Error& error);
-void join_access(File& file, const base::Error& error);
-/// Returns at once; MPI_Finalize waits for the end.
-void join_access_later(File& file, const base::Error& error);
+void join_read(File& file, const base::Error& error);
+void join_write(File& file, const base::Error& error);
+/// These return at once; MPI_Finalize waits for the end.
+void join_read_later(File& file, const base::Error& error);
+void join_write_later(File& file, const base::Error& error);
 
 // Views and pointers (sections 14.3 to 14.5).
 base::Error file_set_view(Library& library, File& file, Count displacement, Datatype& etype,

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "mpi/coll/operations.h"
 #include "mpi/io/access_making.h"
@@ -111,10 +112,22 @@ io::Use use_of(const CollectiveAccess& call) noexcept {
   return call.direction == Direction::write ? hints.two_phase_write : hints.two_phase_read;
 }
 
+/// A write in which each rank moves its part by itself in any case, so that the ranks tell each other once,
+/// how it has ended. Where the call before was a read they meet before that, too: programs that read the
+/// data of other ranks and then write should have called MPI_File_sync and a barrier, but some do not.
+/// The same at all ranks, which make the same calls.
+bool writes_at_once(const CollContext& exchange, const CollectiveAccess& call) noexcept {
+  OpenFile& open = *call.file->open;
+  const bool may_be_read = std::exchange(open.may_be_read, call.direction == Direction::read);
+  return call.direction == Direction::write && !may_be_read && !call.ordered &&
+         open.check == nullptr && is_never_worth_exchange(use_of(call), open, exchange.size());
+}
+
 }  // namespace
 
 CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   const EndOfAccess end(call);
+  const bool at_once = writes_at_once(exchange, call);
   const auto ranks = static_cast<std::size_t>(exchange.size());
   const std::unique_ptr<RankPart[]> memory(new (std::nothrow) RankPart[ranks]);
   if (memory == nullptr) {
@@ -125,7 +138,8 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   const OpenFile& open = *call.file->open;
   // What this rank has written must be seen, or replaced, by the node that its part is exchanged
   // with.
-  if (open.cached_apart && call.error.ok()) call.error = open.file.push();
+  if (open.cached_apart && !at_once && call.error.ok()) call.error = open.file.push();
+  if (at_once && call.error.ok()) co_await move_own_part(exchange, call);
   const RankPart own = own_part(call);
   parts[static_cast<std::size_t>(exchange.rank())] = own;
   if (ranks > 1) {
@@ -135,9 +149,11 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   }
   if (exchange.result().failed()) co_return;
   if (any_failed(parts)) {
+    call.moved = 0;
     co_await agree_within(exchange, call.error);
     co_return;
   }
+  if (at_once) co_return;
   if (call.ordered) co_await take_turn(exchange, call, parts);
   if (exchange.result().failed()) co_return;
   const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), open);

@@ -96,6 +96,10 @@ constexpr RequestKind kind_named(const char* name) {
 constexpr RequestKind read_request = kind_named("a collective read");
 constexpr RequestKind write_request = kind_named("a collective write");
 
+const RequestKind& kind_of(Direction direction) noexcept {
+  return direction == Direction::read ? read_request : write_request;
+}
+
 /// The user cannot complete the request; MPI_Finalize waits for it.
 void leave_running(Request& request) {
   Library& library = *request.library;
@@ -130,8 +134,7 @@ Result<Request*> start_with(File& file, const RequestKind& kind, const Datatype&
 
 Result<Request*> start(File& file, const AccessArguments& arguments, CallForm form) {
   if (file.open->split != nullptr) return split_is_active(file);
-  return start_with(file, arguments.direction == Direction::read ? read_request : write_request,
-                    *arguments.memory.type,
+  return start_with(file, kind_of(arguments.direction), *arguments.memory.type,
                     [&](CollectiveAccess& call) { prepare(call, file, arguments, form); });
 }
 
@@ -179,25 +182,33 @@ constexpr const char* write_all_name = "MPI_File_write_all_begin";
 constexpr const char* read_ordered_name = "MPI_File_read_ordered_begin";
 constexpr const char* write_ordered_name = "MPI_File_write_ordered_begin";
 
-}  // namespace
-
-void join_access(File& file, const Error& error) {
-  CollectiveAccess call;
+void prepare_failed(CollectiveAccess& call, File& file, Direction direction, const Error& error) {
   call.file = &file;
+  call.direction = direction;
   call.error = error;
+}
+
+void join(File& file, Direction direction, const Error& error) {
+  CollectiveAccess call;
+  prepare_failed(call, file, direction, error);
   CollContext exchange(*file.comm);
   (void)exchange.run(move_collectively(exchange, call));
 }
 
-void join_access_later(File& file, const Error& error) {
+void join_later(File& file, Direction direction, const Error& error) {
   const Datatype& byte = *file.library->find<Datatype>(MPI_BYTE);
   const Result<Request*> request =
-      start_with(file, read_request, byte, [&](CollectiveAccess& call) {
-        call.file = &file;
-        call.error = error;
-      });
+      start_with(file, kind_of(direction), byte,
+                 [&](CollectiveAccess& call) { prepare_failed(call, file, direction, error); });
   if (request.ok()) leave_running(*request.value());
 }
+
+}  // namespace
+
+void join_read(File& file, const Error& error) { join(file, reading, error); }
+void join_write(File& file, const Error& error) { join(file, writing, error); }
+void join_read_later(File& file, const Error& error) { join_later(file, reading, error); }
+void join_write_later(File& file, const Error& error) { join_later(file, writing, error); }
 
 Error file_read_at_all(File& file, Count offset, const Data& data, MPI_Status* status) {
   return run(file, {reading, Pointer::explicit_offset, data, offset}, status);

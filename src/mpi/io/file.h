@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,14 +25,20 @@ struct OpenFile {
   io::FileSystem system;
   io::Hints hints;
   ViewRef view;
+  /// The smallest one of the views of all ranks (FileView::mean_run_bytes).
+  Count least_mean_run_bytes = std::numeric_limits<Count>::max();
   Count position = 0;  ///< the individual pointer: bytes of the view's stream
   SharedPointer shared;
   std::unique_ptr<FileCheck> check;  ///< with FULMAR_CHECK=files
   bool atomic = false;
   int amode = 0;
+  /// With MPI_MODE_DELETE_ON_CLOSE; the program may change its working directory meanwhile.
+  std::string absolute_path;
   /// The ranks are on several nodes, and a server has the file whose clients have caches of their own: what one
   /// node has stored the others see only after PosixFile::push there and then `refresh` here.
   bool cached_apart = false;
+  /// The call before was a collective read: other ranks may be in it still.
+  bool may_be_read = false;
   int aggregators = 1;  ///< of collective calls; see two_phase.h
   std::vector<int> aggregator_ranks = {0};
   /// The split collective operation that has begun and not ended, and the call that began it.

@@ -66,6 +66,7 @@ Error change_size(File& file, Count size, const char* call, const Change& change
   if (error.failed()) return error;
   if (comm.rank == 0) error = change(file.open->file);
   error = agree(comm, error);
+  file.open->file.forget_pages();
   if (cached_apart) file.open->file.refresh();
   return error;
 }

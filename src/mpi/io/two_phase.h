@@ -51,6 +51,9 @@ struct TwoPhasePlan {
   [[nodiscard]] Extent window(int aggregator, Count round) const noexcept;
 };
 
+/// Whether no call can be worth an exchange, by what all ranks know: mode, hints and views.
+[[nodiscard]] bool is_never_worth_exchange(io::Use use, const OpenFile& file, int ranks) noexcept;
+
 /// Whether the ranks' data interleave in runs so short that an exchange is worth it. Never
 /// where the view of a rank is not forward: windows are made of data that follow each other.
 [[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,

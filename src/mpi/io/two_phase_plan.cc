@@ -17,6 +17,10 @@ constexpr Count long_remote_run_bytes = 1 << 20;
 
 Count rounded_up(Count value, Count unit) noexcept { return (value + unit - 1) / unit * unit; }
 
+Count long_enough_run_bytes(const OpenFile& file) noexcept {
+  return file.system.remote ? long_remote_run_bytes : long_run_bytes;
+}
+
 bool has(const Extent& extent) noexcept { return extent.end > extent.first; }
 
 /// Whether some rank begins before another one that began before has ended.
@@ -59,15 +63,20 @@ Extent TwoPhasePlan::window(int aggregator, Count round) const noexcept {
   return {first, std::max(first, end)};
 }
 
+bool is_never_worth_exchange(io::Use use, const OpenFile& file, int ranks) noexcept {
+  if (use == io::Use::never || file.atomic || ranks == 1) return true;
+  return use == io::Use::automatic && file.least_mean_run_bytes >= long_enough_run_bytes(file);
+}
+
 bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
                        const OpenFile& file) noexcept {
-  if (use == io::Use::never || file.atomic || parts.size() == 1) return false;
+  if (is_never_worth_exchange(use, file, static_cast<int>(parts.size()))) return false;
   const auto has_data = [](const RankPart& part) { return part.bytes != 0; };
   if (std::none_of(parts.begin(), parts.end(), has_data)) return false;
   const auto goes_back = [](const RankPart& part) { return part.bytes != 0 && part.backward != 0; };
   if (std::any_of(parts.begin(), parts.end(), goes_back)) return false;
   if (use == io::Use::always) return true;
-  const Count long_enough = file.system.remote ? long_remote_run_bytes : long_run_bytes;
+  const Count long_enough = long_enough_run_bytes(file);
   const bool maps = file.system.maps && file.hints.mapped != io::Use::never;
   const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {
     if (part.bytes == 0 || part.mean_run_bytes >= part.bytes) return false;

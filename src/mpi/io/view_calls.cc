@@ -55,12 +55,13 @@ std::uint64_t hash_of(std::string_view text) noexcept {
   return hash;
 }
 
-Error compare_views(Comm& comm, const Datatype& etype, std::string_view representation,
-                    Error mine) {
+/// `mean_run_bytes`: of the new view; then the smallest one of all ranks.
+Error compare_views(Comm& comm, const Datatype& etype, std::string_view representation, Error mine,
+                    Count& mean_run_bytes) {
   const CommonView own{etype.extent, hash_of(representation), mine.failed() ? 1 : 0};
   CommonView first = own;
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
-  if (first.failed != 0) return agree(comm, mine);
+  if (first.failed != 0) return agree_on_least(comm, mine, mean_run_bytes);
   if (mine.ok() && first.etype_extent != own.etype_extent) {
     mine = failure(ErrorClass::not_same,
                    "argument etype: its extent is %lld, at rank 0 it is %lld; all ranks must give "
@@ -72,7 +73,7 @@ Error compare_views(Comm& comm, const Datatype& etype, std::string_view represen
     mine = failure(ErrorClass::not_same,
                    "argument datarep: rank 0 gives another one; all must give the same");
   }
-  return agree(comm, mine);
+  return agree_on_least(comm, mine, mean_run_bytes);
 }
 
 /// The new value of a pointer, in bytes of the stream.
@@ -113,8 +114,10 @@ Error file_set_view(Library& library, File& file, Count displacement, Datatype& 
     error = made.error();
     if (made.ok()) view = std::move(made.value());
   }
-  error = compare_views(comm, etype, datarep, error);
+  Count mean_run_bytes = view == nullptr ? 0 : view->mean_run_bytes();
+  error = compare_views(comm, etype, datarep, error, mean_run_bytes);
   if (error.failed()) return error;
+  file.open->least_mean_run_bytes = mean_run_bytes;
   change_hints(file, info);
   file.open->view = std::move(view);
   file.open->position = 0;
@@ -124,7 +127,8 @@ Error file_set_view(Library& library, File& file, Count displacement, Datatype& 
 
 void join_set_view(File& file, const Error& error) {
   Datatype& byte = *file.library->find<Datatype>(MPI_BYTE);
-  (void)compare_views(*file.comm, byte, "native", error);
+  Count nothing = 0;
+  (void)compare_views(*file.comm, byte, "native", error, nothing);
 }
 
 Error file_get_view(Library& library, File& file, MPI_Offset& displacement, MPI_Datatype& etype,

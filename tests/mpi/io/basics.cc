@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -215,6 +216,16 @@ void append_begins_at_the_end(const Folder& folder) {
   succeeds(MPI_File_close(&file), "MPI_File_close");
 }
 
+void deleted_where_it_was_opened(const Folder& folder) {
+  const std::string name = folder.file("moved");
+  succeeds(::chdir(name.substr(0, name.rfind('/')).c_str()), "chdir");
+  MPI_File file = open_file(MPI_COMM_WORLD, name.substr(name.rfind('/') + 1), scratch);
+  succeeds(::access(name.c_str(), F_OK), "access");
+  succeeds(::chdir("/"), "chdir");
+  succeeds(MPI_File_close(&file), "MPI_File_close");
+  expect_equal(::access(name.c_str(), F_OK), -1, "MPI_MODE_DELETE_ON_CLOSE, in another folder");
+}
+
 void many_files_are_open(const Folder& folder) {
   std::vector<MPI_File> files;
   for (int i = 0; i < 20; ++i) {
@@ -248,6 +259,7 @@ int main(int argc, char** argv) {
     access_needs_its_mode(folder);
     append_begins_at_the_end(folder);
     many_files_are_open(folder);
+    deleted_where_it_was_opened(folder);
   }
   return test::finish();
 }
