@@ -122,6 +122,9 @@ TEST(Applications, count_when_their_result_is_right) {
   const std::string time = " Time in seconds =                     0.13\n";
   const std::string right = " Verification    =               SUCCESSFUL\n";
   EXPECT_EQ(seconds_of("\n IS Benchmark Completed.\n" + time + right), 0.13);
+  const std::string before = " Verification being performed for class W\n Accuracy = 1E-07\n";
+  EXPECT_EQ(seconds_of(before + time + right), 0.13);
+  EXPECT_EQ(seconds_of(before + time), std::nullopt);
   EXPECT_EQ(seconds_of(time), std::nullopt);
   EXPECT_EQ(seconds_of(time + " Verification    =             UNSUCCESSFUL\n"), std::nullopt);
   EXPECT_EQ(seconds_of(right), std::nullopt);

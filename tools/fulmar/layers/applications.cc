@@ -16,16 +16,19 @@ namespace {
 constexpr int few_ranks = 4;  // as many as the paper had nodes
 constexpr int many_ranks = 8;
 
-/// What stands behind the equals sign of the line that begins so.
+/// What stands behind the name and an equals sign. The name alone can be the begin of a sentence.
 std::string_view value_of(std::string_view output, std::string_view name) {
-  const std::size_t at = output.find(name);
-  if (at == std::string_view::npos) {
-    return {};
+  for (std::size_t at = output.find(name); at != std::string_view::npos;
+       at = output.find(name, at + name.size())) {
+    std::string_view line = output.substr(at, output.find('\n', at) - at);
+    line.remove_prefix(name.size());
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
+    if (line.starts_with('=')) {
+      line.remove_prefix(std::min(line.size(), line.find_first_not_of("= ")));
+      return line.substr(0, line.find(' '));
+    }
   }
-  std::string_view line = output.substr(at, output.find('\n', at) - at);
-  line.remove_prefix(std::min(line.size(), line.find('=')));
-  line.remove_prefix(std::min(line.size(), line.find_first_not_of("= ")));
-  return line.substr(0, line.find(' '));
+  return {};
 }
 
 std::vector<Application> on(int ranks, const std::vector<std::string>& names) {
