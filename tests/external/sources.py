@@ -27,7 +27,8 @@ def fingerprint(source, commands):
     """What a build depends on: the sources, the compiler wrappers, the headers and the commands."""
     key = hashlib.sha256(repr([[str(word) for word in command] for command in commands]).encode())
     headers = sorted((support.BUILD / "include").rglob("*.h"))
-    for file in (support.BIN / "mpicc", support.BIN / "mpicxx", *headers):
+    wrappers = [support.BIN / name for name in ("mpicc", "mpicxx", "mpifort")]
+    for file in [*(wrapper for wrapper in wrappers if wrapper.exists()), *headers]:
         key.update(file.read_bytes())
     for file in sorted(source.rglob("*")):
         if file.is_file() and ".git" not in file.parts:
@@ -36,10 +37,25 @@ def fingerprint(source, commands):
     return key.hexdigest()
 
 
-def build(name, source, commands, timeout=1500):
+def needs(*programs):
+    """Ends the recipe as skipped where a program that it calls is not installed."""
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        support.skip(f"{' and '.join(missing)} not installed")
+
+
+def needs_fortran():
+    """The same for the Fortran library and the compiler that mpifort calls."""
+    if not (support.BIN / "mpifort").exists():
+        support.skip("this build has no mpifort")
+    needs(os.environ.get("FULMAR_FC", "gfortran"))
+
+
+def build(name, source, commands, timeout=1500, parts=(".",)):
     """Copies the sources to external/NAME/source in the build folder and runs the commands there.
 
-    What was built from the same sources before is kept. Answers the folder with sources and programs.
+    `parts`: the folders in them that are enough. What was built from the same sources before is kept. Answers the folder with
+    sources and programs.
     """
     home = support.BUILD / "external" / name
     copy, stamp = home / "source", home / "built-from"
@@ -48,7 +64,9 @@ def build(name, source, commands, timeout=1500):
         return copy
     stamp.unlink(missing_ok=True)
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    for part in parts:
+        shutil.copytree(source / part, copy / part, symlinks=True, ignore=shutil.ignore_patterns(".git"),
+                        dirs_exist_ok=True)
     environment = support.clean_environment(PATH=f"{support.BIN}:{os.environ['PATH']}")
     begin = time.monotonic()
     for command in commands:

@@ -44,16 +44,23 @@ def run(command, timeout, env=None, cwd=None):
     return status, output.decode(errors="replace"), time.monotonic() - begin
 
 
-def mpiexec(ranks, command, timeout, env=None, cwd=None):
-    """The same for a job of the build's own mpiexec, which ends it in time and cleans up.
+def launch(timeout):
+    """The words of the build's own mpiexec before `-n`, which ends a job in time and cleans up.
 
-    None of these programs deadlocks, so a report of one is a failure (status 125), whatever becomes of the job.
     FULMAR_TEST_LAUNCH: words in place of the build's mpiexec, which go before its options, as for several hosts.
     """
-    launch = shlex.split(os.environ.get("FULMAR_TEST_LAUNCH", ""))
-    if not launch:
-        launch = [BIN / "mpiexec", "--deadlock-timeout", "30", "--deadlock-abort"]
-    job = [*launch, "--timeout", str(timeout), "-n", str(ranks), *command]
+    words = shlex.split(os.environ.get("FULMAR_TEST_LAUNCH", ""))
+    if not words:
+        words = [str(BIN / "mpiexec"), "--deadlock-timeout", "30", "--deadlock-abort"]
+    return [*words, "--timeout", str(timeout)]
+
+
+def mpiexec(ranks, command, timeout, env=None, cwd=None):
+    """The same for such a job.
+
+    None of these programs deadlocks, so a report of one is a failure (status 125), whatever becomes of the job.
+    """
+    job = [*launch(timeout), "-n", str(ranks), *command]
     status, output, seconds = run(job, timeout + 30, env, cwd)
     return STANDSTILL_STATUS if STANDSTILL in output else status, output, seconds
 

@@ -120,6 +120,10 @@ CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
                    "what to measure over: shm, verbs, or both, comma-separated (what there is)")
       ->delimiter(',')
       ->check(CLI::IsMember({"shm", "verbs"}));
+  command->add_option("--nas", arguments.options.nas.path,
+                      "the folder with programs of the NAS Parallel Benchmarks (is.A.x and so on)");
+  command->add_option("--nas-few", arguments.options.nas.few, "their class on 4 ranks (A)");
+  command->add_option("--nas-many", arguments.options.nas.many, "their class on 8 ranks (B)");
   command->add_flag("--quick", arguments.quick, "less time, less certainty");
   command
       ->add_option("--seconds", arguments.options.seconds,

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "fulmar/layers/applications.h"
 #include "fulmar/layers/study.h"
 
 namespace fulmar::layers {
@@ -101,6 +104,49 @@ TEST(Jobs, results_of_several_are_put_together) {
   EXPECT_EQ(series->points[1].bytes, 64U);
   EXPECT_EQ(measure::find_series(all, "latency", 4)->points.size(), 1U);
   EXPECT_EQ(all.counts.size(), 1U);
+}
+
+TEST(Jobs, write_their_output_where_it_is_wanted) {
+  const Scratch scratch;
+  const std::string file = scratch.path("output");
+  ASSERT_EQ(run_program({"/bin/echo", "longer than what follows"}, {}, file), 0);
+  ASSERT_EQ(run_program({"/bin/echo", "short"}, {}, file), 0);
+  std::ifstream stream(file);
+  std::string text;
+  std::getline(stream, text, '\0');
+  EXPECT_EQ(text, "short\n");
+  EXPECT_EQ(run_program({"/bin/false"}, {}), 1);
+}
+
+TEST(Applications, count_when_their_result_is_right) {
+  const std::string time = " Time in seconds =                     0.13\n";
+  const std::string right = " Verification    =               SUCCESSFUL\n";
+  EXPECT_EQ(seconds_of("\n IS Benchmark Completed.\n" + time + right), 0.13);
+  const std::string before = " Verification being performed for class W\n Accuracy = 1E-07\n";
+  EXPECT_EQ(seconds_of(before + time + right), 0.13);
+  EXPECT_EQ(seconds_of(before + time), std::nullopt);
+  EXPECT_EQ(seconds_of(time), std::nullopt);
+  EXPECT_EQ(seconds_of(time + " Verification    =             UNSUCCESSFUL\n"), std::nullopt);
+  EXPECT_EQ(seconds_of(right), std::nullopt);
+  EXPECT_EQ(seconds_of(right + " Time in seconds = ********\n"), std::nullopt);
+  EXPECT_EQ(seconds_of(right + " Time in seconds"), std::nullopt);
+}
+
+TEST(Applications, that_are_not_there_are_named) {
+  const Scratch scratch;
+  EXPECT_NE(ApplicationFolder{}.lacking().find("--nas"), std::string::npos);
+  const ApplicationFolder folder{scratch.path(""), "S", "W"};
+  for (const char* name : {"is", "ep", "cg", "mg", "ft", "lu", "sp", "bt"}) {
+    std::ofstream(scratch.path(name + std::string(".S.x"))) << "x";
+  }
+  const std::string lacking = folder.lacking();
+  EXPECT_NE(lacking.find("has no is.W.x, ep.W.x, cg.W.x, mg.W.x, ft.W.x, lu.W.x."),
+            std::string::npos)
+      << lacking;
+  for (const char* name : {"is", "ep", "cg", "mg", "ft", "lu"}) {
+    std::ofstream(scratch.path(name + std::string(".W.x"))) << "x";
+  }
+  EXPECT_EQ(folder.lacking(), "");
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "fulmar/layers/applications.h"
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/study.h"
 #include "fulmar/layers/verdicts.h"
-#include "fulmar/measure/json.h"
 
 namespace fulmar::layers {
 namespace {
@@ -23,6 +23,16 @@ void add(Results& results, const char* test, std::size_t bytes, double ns, int r
 
 double ns_of(std::size_t bytes, double megabytes) {
   return static_cast<double>(bytes) * 1000 / megabytes;
+}
+
+/// What programs of NAS take, in seconds.
+void set_applications(Results& results, double seconds) {
+  for (const auto& applications : {few_applications(), many_applications()}) {
+    for (const Application& application : applications) {
+      const double ns = seconds * 1e9;
+      series_of(results, test_of(application), application.ranks).points = {{0, ns, ns, ns, 1, 1}};
+    }
+  }
 }
 
 /// A setting that takes `ns` for 8 bytes, in rings and calls, too, and moves `megabytes` a second
@@ -48,6 +58,7 @@ Results result(double ns, double megabytes) {
     add(results, "bibw", bytes, ns_of(bytes, 2 * megabytes));
     add(results, "put-bibw", bytes, ns_of(bytes, 2 * megabytes));
   }
+  set_applications(results, 1);
   return results;
 }
 
@@ -138,6 +149,8 @@ Measured as_in_the_papers() {
   measured["thread-aside"] = result(3870, 0.3);
   measured["sleeps"] = result(14700, 0.15);
   measured["thread-only"] = result(22760, 0.12);
+  set_applications(measured["pipeline"], 1.05);
+  set_applications(measured["channel"], 1.07);
   add(measured["raw"], "raw-ring", 8, 4500);
   return measured;
 }
@@ -191,6 +204,10 @@ TEST(Figures, ask_for_settings_that_there_are) {
 
 /// Whether the jobs of the setting measure the test, and the sizes that verdicts look at.
 bool measures(const Setting& setting, const std::string& test, std::size_t bytes) {
+  const auto is_that = [&](const Application& at) { return test_of(at) == test; };
+  if (test.starts_with("nas-")) {
+    return std::any_of(setting.applications.begin(), setting.applications.end(), is_that);
+  }
   return std::any_of(setting.runs.begin(), setting.runs.end(), [&](const Run& run) {
     return std::find(run.tests.begin(), run.tests.end(), test) != run.tests.end() &&
            std::find(run.sizes.begin(), run.sizes.end(), bytes) != run.sizes.end();
@@ -290,73 +307,11 @@ TEST(Figures, kept_memory_is_counted) {
             std::string::npos);
 }
 
-/// A tree in which so many messages were announced, answered and ended.
-trace::Node exchanges(std::uint64_t announced, std::uint64_t answered, std::uint64_t ended) {
-  trace::Node tree;
-  tree.below = {{"post rts", announced, 0, 0, 0, {}},
-                {"post cts_put", answered, 0, 0, 0, {}},
-                {"post fin", ended, 0, 0, 0, {}}};
-  return tree;
-}
-
-TEST(Handshakes, one_exchange_holds_and_two_differ) {
-  Trees trees;
-  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::unknown);
-  trees["short"] = exchanges(0, 0, 0);
-  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::unknown);
-  trees["long"] = exchanges(100, 0, 100);
-  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::holds);
-  trees["put"] = exchanges(100, 100, 100);
-  const Verdict verdict = judge_handshakes(trees);
-  EXPECT_EQ(verdict.outcome, Outcome::holds);
-  EXPECT_NE(verdict.here.find("the sender writes: one announcement, 1 answers, 1 ends."),
-            std::string::npos)
-      << verdict.here;
-  trees["put"] = exchanges(100, 200, 100);
-  EXPECT_EQ(judge_handshakes(trees).outcome, Outcome::differs);
-}
-
 TEST(LayersPage, shows_trees_where_there_are_any) {
   EXPECT_EQ(page(as_in_the_papers()).find("Calls and their stages"), std::string::npos);
-  EXPECT_NE(page(as_in_the_papers(), {{"long", exchanges(1, 0, 1)}}).find("post rts"),
-            std::string::npos);
-}
-
-Measured counted(double basic_writes, double zerocopy_bytes) {
-  Measured measured;
-  measured["basic"].counts = {{"channel_design_writes", 8, basic_writes}};
-  measured["piggyback"].counts = {{"channel_design_writes", 8, 1}};
-  measured["pipeline"].counts = {{"channel_design_copied_bytes", 1U << 20, 2.0 * (1U << 20)}};
-  measured["zerocopy"].counts = {{"channel_design_copied_bytes", 1U << 20, zerocopy_bytes},
-                                 {"channel_design_handshakes", 1U << 20, 1}};
-  return measured;
-}
-
-TEST(Counts, three_writes_and_no_copy_hold) {
-  EXPECT_EQ(judge_counts(counted(3, 80)).outcome, Outcome::holds);
-  EXPECT_EQ(judge_counts(counted(1, 80)).outcome, Outcome::differs);
-  EXPECT_EQ(judge_counts(counted(3, 2e6)).outcome, Outcome::differs);
-}
-
-TEST(Counts, over_an_adapter_are_those_of_its_settings) {
-  Measured measured = counted(3, 80);
-  EXPECT_EQ(judge_adapter_counts(measured).outcome, Outcome::unknown);
-  for (const char* name : {"basic", "piggyback", "pipeline", "zerocopy"}) {
-    measured[std::string("verbs-") + name] = measured[name];
-  }
-  EXPECT_EQ(judge_adapter_counts(measured).outcome, Outcome::holds);
-  measured["verbs-zerocopy"].counts.back().per_message = 2;
-  EXPECT_EQ(judge_adapter_counts(measured).outcome, Outcome::differs);
-  EXPECT_EQ(judge_counts(measured).outcome, Outcome::holds);
-}
-
-TEST(Counts, survive_a_result_file) {
-  std::string problem;
-  const auto read = measure::from_json(measure::to_json(counted(3, 80)["zerocopy"]), problem);
-  ASSERT_TRUE(read) << problem;
-  const auto* count = measure::find_count(*read, "channel_design_handshakes", 1U << 20);
-  ASSERT_NE(count, nullptr);
-  EXPECT_EQ(count->per_message, 1);
+  trace::Node tree;
+  tree.below = {{"post rts", 1, 0, 0, 0, {}}};
+  EXPECT_NE(page(as_in_the_papers(), {{"long", tree}}).find("post rts"), std::string::npos);
 }
 
 TEST(LayersPage, needs_nothing_else_and_says_what_holds) {
@@ -377,12 +332,27 @@ TEST(Figures, cover_what_the_papers_show) {
   for (const Figure& figure : figures()) {
     all += figure.paper + "\n";
   }
-  for (const char* wanted :
-       {"InfiniBand, figures 4 and 6", "InfiniBand, figure 7", "figures 5 and 8", "figure 9",
-        "figure 11", "figures 13 and 14", "figure 15", "point-to-point", "HPCC latency",
-        "Chemnitz, figure 5", "Chemnitz, figure 6", "Chemnitz, figures 7 to 9",
-        "bidirectional ping-pong", "ping-pong and burst", "Elan4, figure 7", "Elan4, figure 8",
-        "Elan4, figure 9", "Elan4, table 1"}) {
+  for (const char* wanted : {"InfiniBand, figures 4 and 6",
+                             "InfiniBand, figure 7",
+                             "figures 5 and 8",
+                             "figure 9",
+                             "figure 11",
+                             "figures 13 and 14",
+                             "figure 15",
+                             "point-to-point",
+                             "HPCC latency",
+                             "Chemnitz, figure 5",
+                             "Chemnitz, figure 6",
+                             "Chemnitz, figures 7 to 9",
+                             "bidirectional ping-pong",
+                             "ping-pong and burst",
+                             "Elan4, figure 7",
+                             "Elan4, figure 8",
+                             "Elan4, figure 9",
+                             "Elan4, table 1",
+                             "InfiniBand, figure 16",
+                             "InfiniBand, figure 17",
+                             "MVAPICH2, NAS IS"}) {
     EXPECT_NE(all.find(wanted), std::string::npos) << wanted;
   }
 }
@@ -470,6 +440,40 @@ TEST(LayersPage, leaves_out_adapters_that_are_not_there) {
   });
   EXPECT_EQ(page(measured).find("with kept registrations"), std::string::npos);
   EXPECT_EQ(page(measured).find("four designs over an adapter"), std::string::npos);
+}
+
+/// That the pipeline is last is not enough: the two others have to be near each other.
+TEST(Figures, programs_that_tell_stacks_apart_differ) {
+  Measured measured = as_in_the_papers();
+  EXPECT_EQ(judge_few_applications(measured).here.substr(0, 21), "IS 1.05, 1.00, 1.00 s");
+  set_applications(measured["ch3"], 0.9);
+  EXPECT_EQ(judge_few_applications(measured).outcome, Outcome::differs);
+  EXPECT_EQ(judge_many_applications(measured).outcome, Outcome::differs);
+  EXPECT_EQ(judge_integer_sort(measured).outcome, Outcome::holds);
+  set_applications(measured["adi3"], 1.06);
+  EXPECT_EQ(judge_integer_sort(measured).outcome, Outcome::differs);
+}
+
+TEST(Figures, one_program_with_which_the_pipeline_is_ahead_differs) {
+  Measured measured = as_in_the_papers();
+  measured["pipeline"].series.clear();
+  set_applications(measured["pipeline"], 1.2);
+  EXPECT_EQ(judge_few_applications(measured).outcome, Outcome::holds);
+  time_of(measured["pipeline"], "nas-bt-4", 0, 4) = 0.9e9;
+  EXPECT_EQ(judge_few_applications(measured).outcome, Outcome::differs);
+}
+
+TEST(LayersPage, draws_programs_beside_the_first_setting) {
+  const std::string html = page(as_in_the_papers());
+  EXPECT_NE(html.find("pipeline, IS: 100 % of"), std::string::npos);
+  EXPECT_NE(html.find("CH3, LU: 95.2 % of"), std::string::npos);
+}
+
+TEST(LayersPage, says_why_programs_were_not_measured) {
+  EXPECT_EQ(page({}).find("figure 16"), std::string::npos);
+  const std::string html = page({}, {}, ApplicationFolder{}.lacking());
+  EXPECT_NE(html.find("figure 16"), std::string::npos);
+  EXPECT_NE(html.find("--nas names the folder"), std::string::npos);
 }
 
 TEST(LayersPage, draws_no_figure_of_nothing) {

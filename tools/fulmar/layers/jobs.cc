@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,10 +131,12 @@ std::vector<std::string> environment_with(const Environment& settings) {
   return words;
 }
 
-int run_program(std::vector<std::string> words, std::vector<std::string> environment) {
+int run_program(std::vector<std::string> words, std::vector<std::string> environment,
+                const std::string& output) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output.c_str(),
+                                   O_WRONLY | O_CREAT | O_TRUNC, S_IRUSR | S_IWUSR);
   pid_t child = 0;
   const int problem = posix_spawn(&child, words.front().c_str(), &files, nullptr,
                                   pointers_to(words).data(), pointers_to(environment).data());

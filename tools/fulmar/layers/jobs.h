@@ -45,9 +45,10 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 /// The environment of this process with these values, and without any other setting of the study.
 std::vector<std::string> environment_with(const Environment& settings);
 
-/// Runs a program without its output, and waits for it; its exit code, or -1 where it could not be
-/// started or was killed.
-int run_program(std::vector<std::string> words, std::vector<std::string> environment);
+/// Runs a program whose output goes to a file, and waits for it; its exit code, or -1 where it could
+/// not be started or was killed.
+int run_program(std::vector<std::string> words, std::vector<std::string> environment,
+                const std::string& output = "/dev/null");
 
 /// Adds what another job of the same setting found: sizes of a test that are there stay as they
 /// are.

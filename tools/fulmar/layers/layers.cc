@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <vector>
@@ -34,6 +36,16 @@ struct Bench {
   Effort effort;
 };
 
+void say(const std::string& text) {
+  fmt::print("{}\n", text);
+  std::fflush(stdout);
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 int ring_ranks(const Options& options) {
   const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   return options.ranks > 0 ? options.ranks : std::clamp(cores, least_ring_ranks, most_ring_ranks);
@@ -51,6 +63,29 @@ std::optional<measure::Results> results_of(const Run& run, const Setting& settin
   return read_results(file, problem);
 }
 
+/// What an application took, where its program is there; said where it failed.
+void measure_application(const Application& application, const Setting& setting, const Bench& bench,
+                         measure::Results& results) {
+  const std::string program = bench.options.nas.file_of(application);
+  std::error_code error;
+  if (!std::filesystem::exists(program, error)) {
+    return;
+  }
+  const std::string output = bench.scratch.path("application.txt");
+  const int status =
+      run_program({bench.programs.mpiexec, "-n", std::to_string(application.ranks), program},
+                  environment_with(setting.environment), output);
+  const auto seconds = status == 0 ? seconds_of(text_of(output)) : std::nullopt;
+  if (!seconds) {
+    say(fmt::format("   {} on {} ranks failed, left out", program, application.ranks));
+    return;
+  }
+  constexpr double ns_a_second = 1e9;
+  const double ns = *seconds * ns_a_second;
+  measure::series_of(results, test_of(application), application.ranks).points = {
+      {0, ns, ns, ns, 1, 1}};
+}
+
 /// All jobs of a setting: different tests ask for different sizes.
 std::optional<measure::Results> measure_setting(const Setting& setting, const Bench& bench) {
   std::optional<measure::Results> all;
@@ -65,12 +100,10 @@ std::optional<measure::Results> measure_setting(const Setting& setting, const Be
     }
     add_results(*all, *results);
   }
+  for (const Application& application : setting.applications) {
+    measure_application(application, setting, bench, *all);
+  }
   return all;
-}
-
-void say(const std::string& text) {
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
 }
 
 /// What each round found, by the name of the setting.
@@ -170,6 +203,9 @@ Measured measure_all(const Bench& bench, const Stopwatch& watch) {
   if (bench.options.networks.empty() && !has_adapter()) {
     say("no RDMA adapter with an active port: the figures over verbs are left out");
   }
+  if (const std::string lacking = bench.options.nas.lacking(); !lacking.empty()) {
+    say("programs of NAS: " + lacking);
+  }
   Rounds rounds;
   for (int round = 1; round <= bench.options.rounds; ++round) {
     if (bench.options.rounds > 1) {
@@ -236,7 +272,8 @@ int run(const Options& options) {
                programs->mpiexec);
     return 1;
   }
-  const std::string problem = write_file(options.html, page(measured, trees));
+  const std::string problem =
+      write_file(options.html, page(measured, trees, options.nas.lacking()));
   if (!problem.empty()) {
     fmt::print(stderr, "fulmar bench layers: {}\n", problem);
     return 1;

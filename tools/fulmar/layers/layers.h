@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "fulmar/layers/applications.h"
+
 namespace fulmar::layers {
 
 /// What `fulmar bench layers` was asked for.
@@ -18,6 +20,7 @@ struct Options {
   int ranks = 0;                      ///< of rings; 0: as many as there are cores, but 4 to 16
   double seconds = 0;                 ///< after which nothing more is begun; 0: no limit
   std::vector<std::string> networks;  ///< "shm", "verbs"; empty: those that this host has
+  ApplicationFolder nas;
 };
 
 /// Measures each setting in jobs of its own, says how far it is, and draws the page.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include "fulmar/layers/reading.h"
 #include "fulmar/report/chart.h"
@@ -120,7 +121,7 @@ Chart chart_of(const Figure& figure, const Measured& measured) {
 
 const measure::Point* point_of(const measure::Results& results, const Curve& curve,
                                std::size_t bytes) {
-  const bool has_size = curve.test != "barrier";
+  const bool has_size = curve.test != "barrier" && !curve.test.starts_with("nas-");
   return measure::find_point(series_of_team(results, curve.test, curve.team), has_size ? bytes : 0);
 }
 
@@ -130,6 +131,18 @@ measure::Point asked_for(measure::Point point, Curve::Of of) {
                     : of == Curve::Of::high ? point.high_ns
                                             : point.median_ns;
   return point;
+}
+
+/// Of the first dot of each row: programs that take from tenths of a second to minutes on one axis.
+std::vector<report::DotRow> in_per_cent(std::vector<report::DotRow> rows) {
+  constexpr double hundred = 100;
+  for (report::DotRow& row : rows) {
+    const double first = row.dots.front().value;
+    for (auto& dot : row.dots) {
+      dot.value *= hundred / first;
+    }
+  }
+  return rows;
 }
 
 /// A row for each test, with a dot for each setting.
@@ -155,7 +168,7 @@ std::vector<report::DotRow> rows_of(const Figure& figure, const Measured& measur
                                 report::style_of(static_cast<std::size_t>(style - styles.begin())),
                                 report::figure_of(value_of(figure), asked_for(*point, curve.of))});
   }
-  return rows;
+  return figure.form == Figure::Form::programs ? in_per_cent(std::move(rows)) : rows;
 }
 
 const char* word_of(Outcome outcome) {
@@ -188,9 +201,14 @@ std::string legend(const std::vector<report::DotRow>& rows) {
 
 /// Empty where nothing of it was measured.
 std::string drawing(const Figure& figure, const Measured& measured) {
-  if (figure.form == Figure::Form::rows) {
+  if (figure.form == Figure::Form::rows || figure.form == Figure::Form::programs) {
     const std::vector<report::DotRow> rows = rows_of(figure, measured);
-    return rows.empty() ? "" : legend(rows) + svg(rows, "µs a message");
+    if (rows.empty()) {
+      return "";
+    }
+    return legend(rows) + (figure.form == Figure::Form::rows
+                               ? svg(rows, "µs a message", report::Scale::logarithmic)
+                               : svg(rows, "% of the first's time", report::Scale::linear));
   }
   const Chart chart = chart_of(figure, measured);
   const bool has_figures = std::any_of(chart.curves.begin(), chart.curves.end(),
@@ -203,14 +221,17 @@ std::string sentence(const std::string& found, const Verdict& verdict) {
                      word_of(verdict.outcome), escape(verdict.here));
 }
 
-std::string card(const Figure& figure, const Measured& measured) {
+std::string card(const Figure& figure, const Measured& measured, const std::string& lacking) {
   const std::string picture = drawing(figure, measured);
-  if (picture.empty()) {
+  const std::string reason = figure.form == Figure::Form::programs ? lacking : "";
+  if (picture.empty() && reason.empty()) {
     return "";
   }
+  Verdict verdict = figure.judge(measured);
+  verdict.here += (reason.empty() ? "" : " ") + reason;
   return fmt::format("<section class='card'><h2>{}</h2>\n<p class='note'>{}</p>\n{}{}</section>\n",
                      escape(figure.title), escape(figure.paper), picture,
-                     sentence(figure.found, figure.judge(measured)));
+                     sentence(figure.found, verdict));
 }
 
 std::string table(const CountedSize& size, const Measured& measured) {
@@ -296,18 +317,17 @@ constexpr const char* method =
     "cores do not share caches. Nothing is registered in shared memory, so a registration cache "
     "shows over an adapter (verbs) alone; those figures are there where this host has one. Every "
     "figure is the median over batches, and of that over rounds. Not shown: the service types of "
-    "adapters other than reliable connections, MPI_Put, and whole applications; other libraries "
-    "stand "
-    "beside this one in what bench/compare draws. The papers: Design and "
-    "Implementation of "
-    "MPICH2 over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
+    "adapters other than reliable connections; other libraries stand beside this one in what "
+    "bench/compare draws. Programs of NAS say themselves what they took, and whether their result "
+    "is right; without that they do not count. The papers: Design and Implementation of MPICH2 "
+    "over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
     "MVAPICH2 (2005); RWAPI over InfiniBand (Ben Fredj, Renault); the report of Chemnitz on an "
     "MPICH2-CH3 device for InfiniBand; Design and Implementation of Open MPI over QsNet/Elan4 (Yu "
     "et al. 2004).";
 
 }  // namespace
 
-std::string page(const Measured& measured, const Trees& trees) {
+std::string page(const Measured& measured, const Trees& trees, const std::string& lacking) {
   std::string out = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>\n";
   out +=
       "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<title>Fulmar: "
@@ -315,7 +335,7 @@ std::string page(const Measured& measured, const Trees& trees) {
   out += fmt::format("<style>{}</style></head>\n<body><main>\n", report::style_sheet);
   out += heading(measured) + "<div class='grid2'>\n";
   for (const Figure& figure : figures()) {
-    out += card(figure, measured);
+    out += card(figure, measured, lacking);
   }
   out += "</div>\n" + counts(measured) + calls(trees);
   return out + fmt::format("<p class='note'>{}</p>\n</main></body></html>\n", method);

@@ -12,8 +12,10 @@ namespace fulmar::layers {
 /// machine where that was measured, with what the paper found and whether it holds here, and the
 /// counts. Figures of which nothing was measured are left out.
 ///
-/// `trees`: those of the traced runs, in tables of their own.
-std::string page(const Measured& measured, const Trees& trees = {});
+/// `trees`: those of the traced runs, in tables of their own. `lacking`: why applications were not
+/// measured, which stands where their figures would.
+std::string page(const Measured& measured, const Trees& trees = {},
+                 const std::string& lacking = {});
 
 /// One line for each figure: holds, differs or not measured, and the figures of this machine.
 std::string summary(const Measured& measured, const Trees& trees = {});

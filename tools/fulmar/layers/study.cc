@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fulmar/layers/study.h"
 
+#include "fulmar/layers/applications.h"
+
 namespace fulmar::layers {
 
 namespace {
@@ -132,6 +134,19 @@ void add_adapters(std::vector<Setting>& all) {
   add_announced(all);
 }
 
+/// The designs with which the paper on MPICH2 ran applications, and the stacks of the slides.
+void add_applications(std::vector<Setting>& all) {
+  for (Setting& setting : all) {
+    if (setting.name == "pipeline" || setting.name == "zerocopy" || setting.name == "ch3") {
+      setting.applications = few_applications();
+      const std::vector<Application> many = many_applications();
+      setting.applications.insert(setting.applications.end(), many.begin(), many.end());
+    } else if (setting.name == "channel" || setting.name == "adi3") {
+      setting.applications = {integer_sort()};
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Setting> settings() {
@@ -159,6 +174,7 @@ std::vector<Setting> settings() {
   add_adapters(all);
   const std::vector<Setting> more = one_sided_settings();
   all.insert(all.end(), more.begin(), more.end());
+  add_applications(all);
   return all;
 }
 

@@ -32,6 +32,12 @@ struct Run {
   Counted counted = Counted::no;  ///< also what is done for a message; see counted_sizes
 };
 
+/// A program of the NAS Parallel Benchmarks, of its own name, on so many ranks.
+struct Application {
+  std::string name;
+  int ranks = 0;
+};
+
 /// One way to set the library up, measured once.
 struct Setting {
   std::string name;   ///< by which figures ask for it
@@ -39,6 +45,7 @@ struct Setting {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<Run> runs;
   Network network = Network::shm;
+  std::vector<Application> applications = {};  ///< where their programs are named
 };
 
 /// All settings, in the order in which they are measured.
@@ -80,6 +87,7 @@ struct Figure {
     microseconds,  ///< curves over message sizes
     megabytes,     ///< a second; curves over message sizes
     rows,          ///< microseconds of the smallest size: a row for each test, a dot for a setting
+    programs,      ///< applications: as rows, in per cent of the time with the first setting
   };
   Form form = Form::microseconds;
   std::size_t largest = 0;
@@ -93,6 +101,8 @@ std::vector<Figure> adapter_figures();
 /// Those of one-sided operations, and the settings that they need.
 std::vector<Figure> one_sided_figures();
 std::vector<Setting> one_sided_settings();
+/// Those of whole programs.
+std::vector<Figure> application_figures();
 
 /// A table of counts: what each design does for a message of `bytes` bytes.
 struct CountedSize {

@@ -41,6 +41,11 @@ Verdict judge_adapter_both_ways(const Measured& measured);
 Verdict judge_adapter_burst(const Measured& measured);
 Verdict judge_kept_either_way(const Measured& measured);
 
+// application_figures.cc
+Verdict judge_few_applications(const Measured& measured);
+Verdict judge_many_applications(const Measured& measured);
+Verdict judge_integer_sort(const Measured& measured);
+
 // progress_verdict.cc
 Verdict judge_progress(const Measured& measured);
 Verdict judge_adapter_progress(const Measured& measured);

@@ -173,7 +173,7 @@ std::string svg(const Chart& chart) {
   return out + "</svg>\n";
 }
 
-std::string svg(const std::vector<DotRow>& rows, const std::string& unit) {
+std::string svg(const std::vector<DotRow>& rows, const std::string& unit, Scale scale) {
   constexpr double row_height = 30;
   constexpr double label_width = 132;
   Range range;
@@ -187,7 +187,7 @@ std::string svg(const std::vector<DotRow>& rows, const std::string& unit) {
   }
   const double end = top + row_height * static_cast<double>(rows.size());
   const Axis axis =
-      fitting_axis(Scale::logarithmic, range.least, range.greatest, label_width, width - right - 8);
+      fitting_axis(scale, range.least, range.greatest, label_width, width - right - 8);
   std::string out = open_svg(end + bottom, unit);
   for (const double value : axis.minor_ticks()) {
     out += line(axis.pixel(value), top, axis.pixel(value), end, "minor");

@@ -28,7 +28,7 @@ struct Chart {
   std::vector<Curve> curves;
 };
 
-/// One row of a dot plot: the values of several libraries on one logarithmic axis.
+/// One row of a dot plot: the values of several libraries on one axis.
 struct DotRow {
   std::string label;
   struct Dot {
@@ -44,7 +44,8 @@ struct DotRow {
 std::string svg(const Chart& chart);
 
 /// Rows of dots as an SVG element; `unit` is written at the axis.
-std::string svg(const std::vector<DotRow>& rows, const std::string& unit);
+std::string svg(const std::vector<DotRow>& rows, const std::string& unit,
+                Scale scale = Scale::logarithmic);
 
 /// Text in HTML or SVG: &, <, > and quotes replaced.
 std::string escape(const std::string& text);
