@@ -2,31 +2,18 @@
 # Copyright (c) 2026 the Fulmar authors
 """The programs of Debian that run on both libraries, with what has to come out of them."""
 
-import collections
 import gzip
+import pathlib
 import re
+import shutil
 
 import root
+import scalapack
+from program import Program, clock, lines
 
-LIB = "/usr/lib/x86_64-linux-gnu"
 DOCUMENTS = "/usr/share/doc"
 PETSC = "/usr/share/petsc/3.18/share/petsc/examples/src"
-
-# `mpi`: the one it was linked to. `prepare(root, folder)` puts files into the folder where it runs. `results(output,
-# folder)`: what has to be there and equal under both libraries, empty if it went wrong. `clock(output)`: its own seconds, or None.
-Program = collections.namedtuple("Program", "name mpi ranks command results prepare clock", defaults=(None, None))
-
-
-def lines(pattern):
-    """All lines that match, as the results of a program."""
-    return lambda output, folder: re.findall(pattern, output, re.M)
-
-
-def clock(pattern):
-    def seconds(output):
-        found = re.search(pattern, output, re.M)
-        return float(found[1]) if found else None
-    return seconds
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 # HPCC takes the grid from the file, with its package's example for the rest.
@@ -79,6 +66,12 @@ def prepare_silicon(inside, folder):
     (folder / "silicon.in").write_text(SILICON)
 
 
+def compile_there(inside, folder, command):
+    status, output, _ = inside.run(command, 120, f"{root.RUNS}/{folder.name}")
+    if status != 0:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{output}")
+
+
 # The solver's residuals differ in the last digits with the order of sums; the number of iterations does not.
 def prepare_petsc(directory, name):
     there = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real"
@@ -87,51 +80,34 @@ def prepare_petsc(directory, name):
     def prepare(inside, folder):
         (folder / f"{name}.c").write_bytes((inside.folder / f"{PETSC[1:]}/{directory}/tutorials/{name}.c").read_bytes())
         command = ["mpicc.openmpi", f"{name}.c", *flags.split(), "-lpetsc_real", "-lm", "-o", name]
-        status, output, _ = inside.run(command, 120, f"{root.RUNS}/{folder.name}")
-        if status != 0:
-            raise RuntimeError(f"{' '.join(command)} failed:\n{output}")
+        compile_there(inside, folder, command)
     return prepare
 
 
-
-# ScaLAPACK: which of its programs of double precision, and the file that each reads; those of `BLACS` and PBLAS lie below.
-SCALAPACK = {"xdlu": "LU", "xdllt": "LLT", "xdqr": "QR", "xdls": "LS", "xdinv": "INV", "xdbrd": "BRD", "xdhrd": "HRD",
-             "xdtrd": "TRD", "xdsep": "SEP", "xdsvd": "SVD", "xdnep": "NEP", "xdgblu": "BLU", "xdpbllt": "BLLT", "xzlu": "LU",
-             "xzllt": "LLT", "xzqr": "QR"}
-SHORT = ("xdgblu", "xdqr", "PBLAS/dpb1tst")
-PBLAS = {f"{letter}pb{level}tst": f"P{letter.upper()}BLAS{level}TST" for letter in "dz" for level in (1, 2, 3)}
+# FFTW's library with MPI, by a program of ours that compares it with the library without, and its own with one rank.
+def prepare_fftw(inside, folder):
+    (folder / "fftw.c").write_bytes((HERE / "fftw.c").read_bytes())
+    compile_there(inside, folder, ["mpicc.openmpi", "-O1", "fftw.c", "-lfftw3_mpi", "-lfftw3", "-lm", "-o", "fftw"])
 
 
-def prepare_scalapack(mpi, below, file):
-    def prepare(inside, folder):
-        source = inside.folder / f"usr/share/scalapack/{below}"
-        if not (source / file).exists():
-            source = inside.folder / f"{LIB[1:]}/scalapack/{mpi}-tests/{below}"
-        for data in source.glob("*.dat"):
-            (folder / data.name).write_bytes(data.read_bytes())
-    return prepare
+def prepare_freefem(_, folder):
+    (folder / "poisson.edp").write_bytes((HERE / "poisson.edp").read_bytes())
 
 
-def scalapack_results(output, _):
-    """How many tests it says have passed, without their speed; nothing if one has failed."""
-    failed = re.findall(r"^ *([1-9]\d*) tests (?:completed and failed|failed)|\bcheck: +\w+ +(FAILED)|PASSED +(FAILED) *$",
-                        output, re.M)
-    totals = re.findall(r"^ +\d+ tests (?:completed|skipped).*", output, re.M)
-    sums = re.findall(r"^ +\|.*(?: +\d+){4} *$", output, re.M)
-    singular = re.findall(r"^(Passed|Failed) ", output, re.M)  # of the test of singular values
-    if failed or "Failed" in singular or any(int(line.split()[-2]) for line in sums):
-        return []
-    return [" ".join(line.split()) for line in totals + sums] or [f"{len(singular)} passed"] * bool(singular)
+# mpi4py's own tests: of the version that Debian has, from its sources.
+def prepare_mpi4py(inside, folder):
+    source = inside.python_source("mpi4py", "3.1.4")
+    if source is None:
+        return False
+    shutil.copytree(source / "test", folder, dirs_exist_ok=True)
+    shutil.copy(HERE / "mpi4py_suite.py", folder)
+    return True
 
 
-def scalapack(mpi):
-    folder = f"{LIB}/scalapack/{mpi}-tests"
-    found = [(name, "", f"{file}.dat") for name, file in SCALAPACK.items()]
-    found += [(f"PBLAS/{name}", "PBLAS", f"{file}.dat") for name, file in PBLAS.items()]
-    if mpi == "mpich":  # it polls without a pause, which takes minutes with more ranks than cores
-        found = [one for one in found if one[0] in SHORT]
-    return [Program(f"ScaLAPACK {name}", mpi, 4, [f"{folder}/{name}"], scalapack_results,
-                    prepare_scalapack(mpi, below, file)) for name, below, file in found]
+def mpi4py_results(output, _):
+    """How many tests ran on each rank, where none failed; some are left out under some libraries' names only."""
+    counts = re.findall(r"^Ran (\d+) tests", output, re.M)
+    return counts if len(re.findall(r"^OK\b", output, re.M)) == len(counts) else []
 
 
 def netpipe(mpi, program):
@@ -142,6 +118,9 @@ def netpipe(mpi, program):
 
 def all_programs():
     found = [netpipe("openmpi", "NPopenmpi"), netpipe("mpich", "NPmpich2")]
+    for ranks in (1, 2):
+        found.append(Program("mpi4py 3.1.4, its tests", "openmpi", ranks,
+                             ["/usr/bin/python3", "-B", "mpi4py_suite.py"], mpi4py_results, prepare_mpi4py))
     for ranks in (2, 4):
         found += [
             Program("hpcc", "openmpi", ranks, ["/usr/bin/hpcc"], hpcc_results, prepare_hpcc(ranks)),
@@ -150,9 +129,12 @@ def all_programs():
             Program("Quantum ESPRESSO", "openmpi", ranks, ["/usr/bin/pw.x", "-in", "silicon.in"],
                     lines(r"^!.*total energy.*|.*convergence has been achieved.*|.*highest occupied.*|.*JOB DONE.*"),
                     prepare_silicon, clock(r"PWSCF +:.* ([\d.]+)s WALL")),
+            Program("FreeFEM", "openmpi", ranks, ["/usr/bin/FreeFem++-mpi", "-nw", "-v", "0", "poisson.edp"],
+                    lines(r"^(?:unknowns|ring) .*"), prepare_freefem),
+            Program("FFTW", "openmpi", ranks, ["./fftw"], lines(r"^fftw: .*"), prepare_fftw),
             Program("PETSc ksp/ex2", "openmpi", ranks, ["./ex2", "-m", "200", "-n", "200"],
                     lines(r"^Norm of error .* iterations \d+"), prepare_petsc("ksp/ksp", "ex2")),
             Program("PETSc snes/ex5", "openmpi", ranks, ["./ex5", "-da_refine", "4", "-snes_monitor_short"],
                     lines(r"^ +\d+ SNES Function norm.*"), prepare_petsc("snes", "ex5")),
         ]
-    return found + scalapack("openmpi") + scalapack("mpich")
+    return found + scalapack.programs("openmpi") + scalapack.programs("mpich")

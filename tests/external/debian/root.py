@@ -12,7 +12,7 @@ import support
 # apt resolves what these depend on, down to libc, because it is told that nothing is installed.
 PACKAGES = """
     bash coreutils dash diffutils findutils gawk gcc gfortran grep hostname libc-bin make openssh-client procps sed util-linux
-    python3 python3-numpy python3-mpi4py libopenblas0-pthread openmpi-bin libopenmpi-dev mpich libmpich-dev
+    python3 python3-distutils python3-numpy python3-mpi4py libopenblas0-pthread openmpi-bin libopenmpi-dev mpich libmpich-dev
     hpcc netpipe-openmpi netpipe-mpich2 lammps lammps-examples quantum-espresso quantum-espresso-data
     scalapack-mpi-test scalapack-test-common libscalapack-openmpi2.2 libscalapack-mpich2.2 libfftw3-mpi-dev
     libpetsc-real3.18-dev libpetsc3.18-dev-examples freefem++
@@ -67,6 +67,21 @@ class Root:
                    "Debug::NoLocking": "true"}
         words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
         shell(["apt-get", *words, "install", "-y", "--download-only", "--no-install-recommends", *PACKAGES], None, 1800)
+
+    def python_source(self, name, version):
+        """The folder of a Python package's sources, which Debian's package does not have; None where they cannot be had."""
+        folder = self.folder.parent / f"{name}-{version}"
+        tools = self.folder.parent / "tools"
+        if not folder.exists():
+            pip = [tools / "bin/python", "-m", "pip", "-q", "--disable-pip-version-check"]
+            for command in ([sys.executable, "-m", "venv", tools], [*pip, "install", "setuptools<81", "wheel", "cython"],
+                            [*pip, "download", "--no-deps", "--no-build-isolation", "--no-binary", name, f"{name}=={version}"]):
+                status, output, _ = support.run(command, 600, cwd=self.folder.parent)
+                if status != 0:
+                    print(f"  cannot be had: {name} {version}:\n{output[-1000:]}", flush=True)
+                    return None
+            shell(["tar", "-xf", f"{name}-{version}.tar.gz"], self.folder.parent, 60)
+        return folder
 
     def unpack(self):
         for name in ("bin", "sbin", "lib", "lib64"):
