@@ -64,8 +64,9 @@ void process_failed(Library& library, std::uint32_t process) {
 void revoke_collective_calls(Comm& comm) {
   end_areas(comm);
   const base::Error error = revoked_error(comm);
-  comm.library->schedules->abandon(comm, error);
-  if (comm.local_comm != nullptr) comm.library->schedules->abandon(*comm.local_comm, error);
+  Schedules& schedules = *comm.library->schedules;
+  schedules.abandon_revoked(comm, error);
+  if (comm.local_comm != nullptr) schedules.abandon_revoked(*comm.local_comm, error);
 }
 
 void note_failed_members(Comm& comm) {

@@ -32,11 +32,13 @@ Error check_peer(const Comm* peer_comm, int remote_leader) {
 }
 
 /// The leader that most members name; of several the lowest. -1: none. The value of a member that
-/// cannot take part, perhaps because its argument is wrong, counts only to break ties.
+/// cannot take part, perhaps because its argument is wrong, counts only to break ties. Those that
+/// are missing, because a process has failed, name none.
 int leader_of_most(const std::vector<MemberInfo>& members) {
   std::vector<std::size_t> votes(members.size());
   for (const MemberInfo& one : members) {
-    if (one.color < 0 || static_cast<std::size_t>(one.color) >= votes.size()) continue;
+    if (is_missing(one) || one.color < 0 || static_cast<std::size_t>(one.color) >= votes.size())
+      continue;
     votes[static_cast<std::size_t>(one.color)] += one.failed == 0 ? members.size() + 1 : 1;
   }
   const auto most = std::max_element(votes.begin(), votes.end());
@@ -47,7 +49,7 @@ int leader_of_most(const std::vector<MemberInfo>& members) {
 Error agree_on_leader(std::vector<MemberInfo>& members, int leader, int own_rank) {
   Error error;
   for (MemberInfo& one : members) {
-    if (one.failed != 0 || one.color == leader) continue;
+    if (is_missing(one) || one.failed != 0 || one.color == leader) continue;
     one.failed = 1;
     if (&one - members.data() != own_rank) continue;
     error = failure(ErrorClass::rank,

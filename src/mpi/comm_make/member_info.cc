@@ -21,15 +21,47 @@ struct Bytes {
   std::size_t size;
 };
 
+/// Also where the line is a temporary communicator for some members of the one that was revoked.
+bool is_revoked(const Line& line) noexcept {
+  const std::uint32_t context = line.comm.context | static_cast<std::uint32_t>(line.channel);
+  const auto obstacle =
+      line.comm.device->failures().obstacle_for({context, match::any_peer, line.tag});
+  return obstacle && obstacle->error == ErrorClass::revoked;
+}
+
+Error failure_of_line(const Line& line) {
+  return is_revoked(line) ? revoked_error(line.comm) : failure_of(line.comm);
+}
+
 Data data_of(const Line& line, Bytes bytes) {
   return {bytes.address, static_cast<Count>(bytes.size),
           line.comm.library->find<Datatype>(MPI_BYTE)};
 }
 
+/// Others of the communicator may not receive any more what they have been sent: it was revoked
+/// before they entered the call, or they know of a failure.
+bool may_be_left(const Line& line) noexcept { return !is_whole(line.comm) || is_revoked(line); }
+
+/// Waits for a message that was sent. Where no receive may come it is withdrawn, unless it was
+/// matched.
+Error finish_send(const Line& line, Transfer& outgoing) {
+  device::Device& device = *line.comm.device;
+  device.wait([&]() noexcept { return outgoing.operation.done() || may_be_left(line); });
+  if (!outgoing.operation.done()) {
+    device.cancel(outgoing.operation);
+    device.wait_done(outgoing.operation);
+  }
+  if (outgoing.operation.outcome.cancelled) return failure_of_line(line);
+  return operation_error(line.comm, outgoing.operation);
+}
+
 Error send(const Line& line, Bytes bytes, int dest) {
+  if (is_revoked(line)) return revoked_error(line.comm);
   const Data data = data_of(line, bytes);
-  return send_message(line.comm, {data.address, data.count, data.type}, dest, line.tag,
+  Transfer outgoing;
+  outgoing.start_send(line.comm, {data.address, data.count, data.type}, dest, line.tag,
                       line.channel);
+  return finish_send(line, outgoing);
 }
 
 Error receive(const Line& line, Bytes bytes, int source) {
@@ -38,6 +70,7 @@ Error receive(const Line& line, Bytes bytes, int source) {
 
 /// A message to `dest` and one from `source` at the same time.
 Error swap(const Line& line, Bytes out, int dest, Bytes in, int source) {
+  if (is_revoked(line)) return revoked_error(line.comm);
   const Data data = data_of(line, out);
   Transfer incoming;
   incoming.start_receive(line.comm, data_of(line, in), source, line.tag, line.channel);
@@ -45,9 +78,9 @@ Error swap(const Line& line, Bytes out, int dest, Bytes in, int source) {
   outgoing.start_send(line.comm, {data.address, data.count, data.type}, dest, line.tag,
                       line.channel);
   line.comm.device->wait_done(incoming.operation);
-  line.comm.device->wait_done(outgoing.operation);
+  const Error sent = finish_send(line, outgoing);
   const Error error = report(line.comm, incoming.operation, nullptr);
-  return error.failed() ? error : operation_error(line.comm, outgoing.operation);
+  return error.failed() ? error : sent;
 }
 
 /// From `root` to all, down a binomial tree.
@@ -80,13 +113,33 @@ Error read_board(Comm& comm, const MemberInfo& own, std::vector<MemberInfo>& all
 }
 
 bool is_complete(const std::vector<MemberInfo>& members) noexcept {
-  return std::ranges::all_of(members, [](const MemberInfo& one) { return one.job != 0; });
+  return std::ranges::none_of(members, is_missing);
 }
 
 /// The first part of the leader's broadcast to its group.
 struct Heading {
   std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
+  std::uint32_t cause = 0;  ///< of that, where the leader knows one
 };
+constexpr std::uint32_t unknown_cause = 0;
+constexpr std::uint32_t leader_has_died = 1;
+constexpr std::uint32_t peer_comm_revoked = 2;
+
+std::uint32_t cause_of(const Error& error) noexcept {
+  if (error.error_class() == ErrorClass::proc_failed) return leader_has_died;
+  return error.error_class() == ErrorClass::revoked ? peer_comm_revoked : unknown_cause;
+}
+
+/// The error of a member whose leader has got nothing from the other one.
+Error leaders_failed(const Heading& heading, int leader) {
+  const ErrorClass error_class = heading.cause == leader_has_died     ? ErrorClass::proc_failed
+                                 : heading.cause == peer_comm_revoked ? ErrorClass::revoked
+                                                                      : ErrorClass::other;
+  return base::failure(error_class,
+                       "the communicator was not made, because the local leader, rank %d, could "
+                       "not talk to the remote one; its own error says why",
+                       leader);
+}
 
 }  // namespace
 
@@ -143,15 +196,12 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
         *leader.across, {member_table.local.data(), member_table.local.size() * sizeof(MemberInfo)},
         peer, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)}, peer);
     if (error.ok()) error = second;
+    if (theirs.count == 0) theirs.cause = cause_of(error);
   }
   const Error told = broadcast(inside, {&theirs, sizeof theirs}, leader.rank);
   if (error.ok()) error = told;
   if (theirs.count == 0) {
-    if (leads) return error;
-    return base::failure(ErrorClass::other,
-                         "the communicator was not made, because the local leader, rank %d, could "
-                         "not talk to the remote one; its own error says why",
-                         leader.rank);
+    return leads || error.failed() ? error : leaders_failed(theirs, leader.rank);
   }
   member_table.remote.resize(theirs.count);
   const Error last = broadcast(

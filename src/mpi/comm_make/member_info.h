@@ -17,6 +17,9 @@ struct Line {
   int tag;
 };
 
+/// Whether nothing was received of a member, because a process has failed.
+[[nodiscard]] inline bool is_missing(const MemberInfo& member) noexcept { return member.job == 0; }
+
 /// The line of the next collective call on `comm`. Every rank takes it, in the same order.
 [[nodiscard]] Line next_line(Comm& comm) noexcept;
 

@@ -4,6 +4,7 @@
 
 #include "mpi/coll/check/collective_check.h"
 #include "mpi/coll/engine/coll_context.h"
+#include "mpi/comm/world.h"
 
 namespace fulmar::mpi {
 
@@ -36,6 +37,13 @@ void Schedules::remove(CollContext& exchange) noexcept {
 void Schedules::abandon(const Comm& comm, base::Error error) noexcept {
   for (CollContext* at = all_; at != nullptr; at = at->following_) {
     if (&at->comm_ == &comm) at->abandon(error);
+  }
+}
+
+void Schedules::abandon_revoked(const Comm& comm, base::Error error) noexcept {
+  constexpr std::uint32_t kinds = ContextIds::step - 1;
+  for (CollContext* at = all_; at != nullptr; at = at->following_) {
+    if ((at->comm_.context & ~kinds) == comm.context) at->abandon(error);
   }
 }
 

@@ -39,6 +39,9 @@ class Schedules : private device::Device::ProgressCallback {
   void remove(CollContext& exchange) noexcept;
   /// Ends the algorithms that are active on `comm`; see CollContext::abandon.
   void abandon(const Comm& comm, base::Error error) noexcept;
+  /// The same, also of those on the temporary communicators with which some members of `comm` make
+  /// one of theirs: they have its context, with other bits for the kind of message.
+  void abandon_revoked(const Comm& comm, base::Error error) noexcept;
 
   /// The description of the non-blocking or persistent call that is being made, if calls are
   /// compared; the function that makes the request takes it.
