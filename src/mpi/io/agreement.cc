@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <new>
+#include <span>
 
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
@@ -25,44 +27,72 @@ struct Given {
   std::int32_t unused;
 };
 
-CollTask agree_and_compare(CollContext& exchange, Error& error, std::int64_t& value) {
-  const int ranks = exchange.size();
-  if (ranks == 1) co_return;
-  const Datatype& bytes = exchange.byte_type();
-  const Given own{value, error.code(), 0};
-  const std::unique_ptr<Given[]> all(new (std::nothrow) Given[static_cast<std::size_t>(ranks)]);
-  if (all == nullptr) {
-    exchange.note(base::failure(ErrorClass::no_mem, "no memory for %d error codes", ranks));
-    co_return;
+/// One entry a rank.
+class Table {
+ public:
+  explicit Table(int ranks) noexcept : ranks_(static_cast<std::size_t>(ranks)) {
+    if (ranks_ > few_.size()) many_.reset(new (std::nothrow) Given[ranks_]);
   }
-  const Allgather gather{{&own, sizeof own, &bytes},
-                         Blocks::equal(Data{all.get(), sizeof own, &bytes})};
-  co_await gather.algorithm(exchange);
-  if (exchange.result().failed()) co_return;
-  const Given* const begin = all.get();
-  const Given* const end = begin + ranks;
-  for (const Given* each = begin; each != end; ++each) value = std::min(value, each->value);
-  const Given* const first =
-      std::find_if(begin, end, [](const Given& given) { return given.code != 0; });
-  if (first == end) co_return;
-  const int teller = static_cast<int>(first - begin);
-  std::array<char, text_bytes> text{};
-  if (teller == exchange.rank())
-    std::snprintf(text.data(), text.size(), "%s", error.text().c_str());
-  const Bcast tell{{text.data(), text_bytes, &bytes}, teller};
-  co_await tell.algorithm(exchange);
-  text.back() = '\0';
-  if (error.ok()) {
-    error = base::failure(Error::from_code(first->code).error_class(), "rank %d of the file: %s",
-                          teller, text.data());
+  [[nodiscard]] Given* data() noexcept { return ranks_ <= few_.size() ? few_.data() : many_.get(); }
+  [[nodiscard]] Error error() noexcept {
+    if (data() != nullptr) return {};
+    return base::failure(ErrorClass::no_mem, "no memory for %zu error codes", ranks_);
   }
+  [[nodiscard]] std::int64_t least() noexcept {
+    std::int64_t value = data()[0].value;
+    for (const Given& each : all()) value = std::min(value, each.value);
+    return value;
+  }
+  /// The lowest rank that has an error; -1 if none has.
+  [[nodiscard]] int failed_rank() noexcept {
+    const auto entries = all();
+    const auto first =
+        std::ranges::find_if(entries, [](const Given& given) { return given.code != 0; });
+    return first == entries.end() ? -1 : static_cast<int>(first - entries.begin());
+  }
+  /// That of a rank, with the text that it has sent.
+  [[nodiscard]] Error error_of(int rank, const char* text) noexcept {
+    const Error plain = Error::from_code(data()[rank].code);
+    return base::failure(plain.error_class(), "rank %d of the file: %s", rank, text);
+  }
+
+ private:
+  [[nodiscard]] std::span<const Given> all() noexcept { return {data(), ranks_}; }
+
+  std::size_t ranks_;
+  std::array<Given, 8> few_;
+  std::unique_ptr<Given[]> many_;
+};
+
+using Text = std::array<char, text_bytes>;
+
+Text text_of(const Error& error, bool is_own) {
+  Text text{};
+  if (is_own) std::snprintf(text.data(), text.size(), "%s", error.text().c_str());
+  return text;
 }
 
 }  // namespace
 
 CollTask agree_within(CollContext& exchange, Error& error) {
-  std::int64_t nothing = 0;
-  co_await agree_and_compare(exchange, error, nothing);
+  const int ranks = exchange.size();
+  if (ranks == 1) co_return;
+  const Datatype& bytes = exchange.byte_type();
+  const Given own{0, error.code(), 0};
+  Table table(ranks);
+  exchange.note(table.error());
+  if (exchange.result().failed()) co_return;
+  const Allgather gather{{&own, sizeof own, &bytes},
+                         Blocks::equal(Data{table.data(), sizeof own, &bytes})};
+  co_await gather.algorithm(exchange);
+  if (exchange.result().failed()) co_return;
+  const int failed = table.failed_rank();
+  if (failed < 0) co_return;
+  Text text = text_of(error, failed == exchange.rank());
+  const Bcast tell{{text.data(), text_bytes, &bytes}, failed};
+  co_await tell.algorithm(exchange);
+  text.back() = '\0';
+  if (error.ok()) error = table.error_of(failed, text.data());
 }
 
 Error agree(Comm& comm, Error mine) {
@@ -70,10 +100,23 @@ Error agree(Comm& comm, Error mine) {
   return agree_on_least(comm, mine, nothing);
 }
 
-Error agree_on_least(Comm& comm, Error mine, std::int64_t& value) {
-  CollContext exchange(comm);
-  const Error failed = exchange.run(agree_and_compare(exchange, mine, value));
-  return failed.failed() ? failed : mine;
+Error agree_on_least(Comm& comm, const Error& mine, std::int64_t& value) {
+  if (comm.size() == 1) return mine;
+  const Datatype* const bytes = comm.library->find<Datatype>(MPI_BYTE);
+  const Given own{value, mine.code(), 0};
+  Table table(comm.size());
+  if (table.error().failed()) return table.error();
+  Error failure = allgather({&own, sizeof own, bytes}, {table.data(), sizeof own, bytes}, comm);
+  if (failure.failed()) return failure;
+  value = table.least();
+  const int failed = table.failed_rank();
+  if (failed < 0) [[likely]]
+    return {};
+  Text text = text_of(mine, failed == comm.rank);
+  failure = bcast({text.data(), text_bytes, bytes}, failed, comm);
+  if (failure.failed()) return failure;
+  text.back() = '\0';
+  return mine.failed() ? mine : table.error_of(failed, text.data());
 }
 
 Error tell_all(Comm& comm, void* data, std::size_t bytes) {

@@ -13,7 +13,7 @@ namespace fulmar::mpi {
 /// of the lowest rank that has one, which is named in the text.
 base::Error agree(Comm& comm, base::Error mine);
 /// Besides, all learn the smallest value that a rank gives.
-base::Error agree_on_least(Comm& comm, base::Error mine, std::int64_t& value);
+base::Error agree_on_least(Comm& comm, const base::Error& mine, std::int64_t& value);
 /// The same within an algorithm; `error` goes in and out.
 CollTask agree_within(CollContext& exchange, base::Error& error);
 

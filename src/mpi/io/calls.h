@@ -47,9 +47,13 @@ void join_set_view(File& file, const base::Error& error);
 void join_set_info(File& file, const base::Error& error);
 void join_read(File& file, const base::Error& error);
 void join_write(File& file, const base::Error& error);
+void join_read_ordered(File& file, const base::Error& error);
+void join_write_ordered(File& file, const base::Error& error);
 /// These return at once; MPI_Finalize waits for the end.
 void join_read_later(File& file, const base::Error& error);
 void join_write_later(File& file, const base::Error& error);
+void join_read_ordered_later(File& file, const base::Error& error);
+void join_write_ordered_later(File& file, const base::Error& error);
 
 // Views and pointers (sections 14.3 to 14.5).
 base::Error file_set_view(Library& library, File& file, Count displacement, Datatype& etype,

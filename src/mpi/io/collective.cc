@@ -18,14 +18,16 @@ namespace {
 using base::Error;
 using base::ErrorClass;
 
+Error move_part(CollectiveAccess& call) {
+  return call.direction == Direction::write ? write_data(call.access, call.moved)
+                                            : read_data(call.access, call.moved);
+}
+
 /// The own part of a rank, on a thread of its own. The algorithm that waits for it is never ended
 /// before it is done, so it may be in the algorithm's frame.
 struct OwnPart final : FileJob {
   explicit OwnPart(CollectiveAccess& access) noexcept : call(access) {}
-  void run() noexcept override {
-    call.error = call.direction == Direction::write ? write_data(call.access, call.moved)
-                                                    : read_data(call.access, call.moved);
-  }
+  void run() noexcept override { call.error = move_part(call); }
   CollectiveAccess& call;
   CollContext::Part part;
 };
@@ -112,22 +114,44 @@ io::Use use_of(const CollectiveAccess& call) noexcept {
   return call.direction == Direction::write ? hints.two_phase_write : hints.two_phase_read;
 }
 
-/// A write in which each rank moves its part by itself in any case, so that the ranks tell each other once,
-/// how it has ended. Where the call before was a read they meet before that, too: programs that read the
-/// data of other ranks and then write should have called MPI_File_sync and a barrier, but some do not.
-/// The same at all ranks, which make the same calls.
-bool writes_at_once(const CollContext& exchange, const CollectiveAccess& call) noexcept {
-  OpenFile& open = *call.file->open;
-  const bool may_be_read = std::exchange(open.may_be_read, call.direction == Direction::read);
-  return call.direction == Direction::write && !may_be_read && !call.ordered &&
-         open.check == nullptr && is_never_worth_exchange(use_of(call), open, exchange.size());
+/// The part of this rank in a blocking call. Other threads may call MPI meanwhile.
+void move_in_place(CollectiveAccess& call) {
+  Library& library = *call.file->library;
+  library.acquire(*call.file);
+  const std::uint32_t depth = library.lock.suspend();
+  call.error = move_part(call);
+  library.lock.resume(depth);
+  library.release(*call.file);
 }
 
 }  // namespace
 
+bool moves_apart(const CollectiveAccess& call) noexcept {
+  const OpenFile& open = *call.file->open;
+  return !call.ordered && open.check == nullptr &&
+         is_never_worth_exchange(use_of(call), open, call.file->comm->size());
+}
+
+Error move_apart(CollectiveAccess& call) {
+  const EndOfAccess end(call);
+  OpenFile& open = *call.file->open;
+  Comm& comm = *call.file->comm;
+  const bool writes = call.direction == Direction::write;
+  const bool have_met = std::exchange(open.ended_together, false);
+  if (!writes || !have_met) {
+    call.error = agree(comm, call.error);
+    if (call.error.failed()) return call.error;
+  }
+  if (call.error.ok()) move_in_place(call);
+  if (writes) call.error = agree(comm, call.error);
+  if (call.error.failed()) call.moved = 0;
+  open.ended_together = writes && call.error.ok();
+  return call.error;
+}
+
 CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   const EndOfAccess end(call);
-  const bool at_once = writes_at_once(exchange, call);
+  call.file->open->ended_together = false;
   const auto ranks = static_cast<std::size_t>(exchange.size());
   const std::unique_ptr<RankPart[]> memory(new (std::nothrow) RankPart[ranks]);
   if (memory == nullptr) {
@@ -138,8 +162,7 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   const OpenFile& open = *call.file->open;
   // What this rank has written must be seen, or replaced, by the node that its part is exchanged
   // with.
-  if (open.cached_apart && !at_once && call.error.ok()) call.error = open.file.push();
-  if (at_once && call.error.ok()) co_await move_own_part(exchange, call);
+  if (open.cached_apart && call.error.ok()) call.error = open.file.push();
   const RankPart own = own_part(call);
   parts[static_cast<std::size_t>(exchange.rank())] = own;
   if (ranks > 1) {
@@ -149,11 +172,9 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   }
   if (exchange.result().failed()) co_return;
   if (any_failed(parts)) {
-    call.moved = 0;
     co_await agree_within(exchange, call.error);
     co_return;
   }
-  if (at_once) co_return;
   if (call.ordered) co_await take_turn(exchange, call, parts);
   if (exchange.result().failed()) co_return;
   const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), open);

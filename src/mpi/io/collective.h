@@ -26,7 +26,14 @@ struct CollectiveAccess {
   Count moved = 0;  ///< bytes in memory
 };
 
-/// Moves the data of all ranks. Every rank of the file runs it once for a call. An error of a write
+/// Whether the ranks exchange nothing in any case, by what all of them know: mode, hints and views.
+[[nodiscard]] bool moves_apart(const CollectiveAccess& call) noexcept;
+/// A blocking call of that kind: each rank moves its part by itself. The ranks meet at the end of a write;
+/// and at the beginning, unless the call before was such a write: so programs that read the data of others and
+/// then write need no barrier between.
+base::Error move_apart(CollectiveAccess& call);
+
+/// Moves the data of all ranks, also of those calls that do not block. Every rank of the file runs it once for a call. An error of a write
 /// is an error at every rank.
 CollTask move_collectively(CollContext& exchange, CollectiveAccess& call);
 

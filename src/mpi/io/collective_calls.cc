@@ -23,6 +23,9 @@ using base::Result;
 constexpr auto reading = Direction::read;
 constexpr auto writing = Direction::write;
 
+/// Whether the data of the ranks follow each other, by the shared pointer.
+enum class Order : std::uint8_t { none, of_ranks };
+
 Error split_is_active(const File& file) {
   return failure(
       ErrorClass::io,
@@ -48,16 +51,22 @@ bool calls_user(const CollectiveAccess& call) noexcept {
   return call.error.ok() && call.access.view->representation().kind == Representation::Kind::user;
 }
 
+Error run_to_end(CollectiveAccess& call) {
+  if (moves_apart(call)) return move_apart(call);
+  call.in_place = true;
+  CollContext exchange(*call.file->comm);
+  if (calls_user(call)) exchange.set_calls_user();
+  const Error error = exchange.run(move_collectively(exchange, call));
+  return error.failed() ? error : call.error;
+}
+
 Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
   if (file.open->split != nullptr) return split_is_active(file);
   CollectiveAccess call;
   prepare(call, file, arguments, CallForm::blocking);
-  call.in_place = true;
-  CollContext exchange(*file.comm);
-  if (calls_user(call)) exchange.set_calls_user();
-  const Error error = exchange.run(move_collectively(exchange, call));
+  const Error error = run_to_end(call);
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, call.moved);
-  return error.failed() ? error : call.error;
+  return error;
 }
 
 /// An active collective access; Request::extra.
@@ -182,33 +191,51 @@ constexpr const char* write_all_name = "MPI_File_write_all_begin";
 constexpr const char* read_ordered_name = "MPI_File_read_ordered_begin";
 constexpr const char* write_ordered_name = "MPI_File_write_ordered_begin";
 
-void prepare_failed(CollectiveAccess& call, File& file, Direction direction, const Error& error) {
+/// What of a call of this kind is known where its arguments are wrong.
+CollectiveAccess failed_access(File& file, Direction direction, Order order, const Error& error) {
+  CollectiveAccess call;
   call.file = &file;
   call.direction = direction;
+  call.ordered = order == Order::of_ranks;
   call.error = error;
+  return call;
 }
 
-void join(File& file, Direction direction, const Error& error) {
-  CollectiveAccess call;
-  prepare_failed(call, file, direction, error);
-  CollContext exchange(*file.comm);
-  (void)exchange.run(move_collectively(exchange, call));
+void join(File& file, Direction direction, Order order, const Error& error) {
+  CollectiveAccess call = failed_access(file, direction, order, error);
+  (void)run_to_end(call);
 }
 
-void join_later(File& file, Direction direction, const Error& error) {
+void join_later(File& file, Direction direction, Order order, const Error& error) {
   const Datatype& byte = *file.library->find<Datatype>(MPI_BYTE);
-  const Result<Request*> request =
-      start_with(file, kind_of(direction), byte,
-                 [&](CollectiveAccess& call) { prepare_failed(call, file, direction, error); });
+  const Result<Request*> request = start_with(
+      file, kind_of(direction), byte,
+      [&](CollectiveAccess& call) { call = failed_access(file, direction, order, error); });
   if (request.ok()) leave_running(*request.value());
 }
 
 }  // namespace
 
-void join_read(File& file, const Error& error) { join(file, reading, error); }
-void join_write(File& file, const Error& error) { join(file, writing, error); }
-void join_read_later(File& file, const Error& error) { join_later(file, reading, error); }
-void join_write_later(File& file, const Error& error) { join_later(file, writing, error); }
+void join_read(File& file, const Error& error) { join(file, reading, Order::none, error); }
+void join_write(File& file, const Error& error) { join(file, writing, Order::none, error); }
+void join_read_ordered(File& file, const Error& error) {
+  join(file, reading, Order::of_ranks, error);
+}
+void join_write_ordered(File& file, const Error& error) {
+  join(file, writing, Order::of_ranks, error);
+}
+void join_read_later(File& file, const Error& error) {
+  join_later(file, reading, Order::none, error);
+}
+void join_write_later(File& file, const Error& error) {
+  join_later(file, writing, Order::none, error);
+}
+void join_read_ordered_later(File& file, const Error& error) {
+  join_later(file, reading, Order::of_ranks, error);
+}
+void join_write_ordered_later(File& file, const Error& error) {
+  join_later(file, writing, Order::of_ranks, error);
+}
 
 Error file_read_at_all(File& file, Count offset, const Data& data, MPI_Status* status) {
   return run(file, {reading, Pointer::explicit_offset, data, offset}, status);

@@ -37,8 +37,8 @@ struct OpenFile {
   /// The ranks are on several nodes, and a server has the file whose clients have caches of their own: what one
   /// node has stored the others see only after PosixFile::push there and then `refresh` here.
   bool cached_apart = false;
-  /// The call before was a collective read: other ranks may be in it still.
-  bool may_be_read = false;
+  /// The last collective access was a blocking write, at whose end all ranks have met.
+  bool ended_together = false;
   int aggregators = 1;  ///< of collective calls; see two_phase.h
   std::vector<int> aggregator_ranks = {0};
   /// The split collective operation that has begun and not ended, and the call that began it.

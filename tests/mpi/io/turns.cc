@@ -89,15 +89,18 @@ void some_views_have_short_runs(const Folder& folder, const char* write) {
     const bool all_plain = turn % 3 == 2;
     const bool plain = all_plain || turn % world_size() == world_rank();
     const MPI_Offset start = plain ? MPI_Offset{1 + world_rank()} << 20 : 16 * world_rank();
-    succeeds(MPI_File_set_view(file, start, MPI_INT, plain ? MPI_INT : runs, "native", MPI_INFO_NULL),
-             "MPI_File_set_view");
+    succeeds(
+        MPI_File_set_view(file, start, MPI_INT, plain ? MPI_INT : runs, "native", MPI_INFO_NULL),
+        "MPI_File_set_view");
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = 100'000 * turn + static_cast<int>(i);
     }
     std::vector<int> back(values.size(), -1);
     const int count = static_cast<int>(values.size());
-    succeeds(MPI_File_write_at_all(file, 0, values.data(), count, MPI_INT, MPI_STATUS_IGNORE), "write");
-    succeeds(MPI_File_write_at_all(file, 0, values.data(), count, MPI_INT, MPI_STATUS_IGNORE), "again");
+    succeeds(MPI_File_write_at_all(file, 0, values.data(), count, MPI_INT, MPI_STATUS_IGNORE),
+             "write");
+    succeeds(MPI_File_write_at_all(file, 0, values.data(), count, MPI_INT, MPI_STATUS_IGNORE),
+             "again");
     succeeds(MPI_File_read_at_all(file, 0, back.data(), count, MPI_INT, MPI_STATUS_IGNORE), "read");
     expect(back == values, "what was written");
   }
