@@ -76,6 +76,10 @@ class Wheel(unittest.TestCase):
             text = self.run_there("python", "-c", VERSION_OF, f"{self.venv}/lib/{name}")
             self.assertTrue(text.startswith("Fulmar"), f"{name}: {text}")
 
+    def test_mpiexec_offers_a_library_without_a_version(self):
+        text = self.run_there("mpiexec", "-n", "1", "python", "-c", VERSION_OF, "libmpi.so")
+        self.assertTrue(text.startswith("Fulmar"), text)
+
     def test_the_version_is_that_of_the_package(self):
         self.assertIn("Version: 1.2.3", self.pip("show", "fulmar-mpi"))
 
