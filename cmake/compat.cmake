@@ -23,7 +23,6 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
   target_compile_definitions(${target} PRIVATE FULMAR_NO_FORTRAN_HANDLES FULMAR_NO_REMOVED_NAMES)
   target_link_libraries(${target} PRIVATE fulmar_options Threads::Threads ${CMAKE_DL_LIBS})
   # Programs may have copies of the predefined objects: nothing may be bound early.
-  # Nobody links to these files, so there is no libmpi.so beside them.
   target_compile_options(${target} PRIVATE -fsemantic-interposition)
   set_target_properties(
     ${target} PROPERTIES PREFIX "" OUTPUT_NAME ${compat_file_${abi}} SUFFIX "" NO_SONAME ON
@@ -101,7 +100,10 @@ foreach(abi IN LISTS FULMAR_COMPAT_ABIS)
 endforeach()
 
 # Other names that programs know the libraries by. Open MPI's Fortran is in three, here in one; Debian adds the compiler.
+# libmpi.so is for programs that open MPI when they run and have code for both ABIs: NEURON takes Open MPI's where it finds an internal
+# function of Open MPI, so it is given MPICH's. Nobody links to files in these folders.
 set(FULMAR_COMPAT_LINKS
+    mpich/libmpi.so=libmpi.so.12
     mpich/libmpich.so.12=libmpi.so.12
     mpich/libmpichfort.so.12=libmpifort.so.12
     mpich/libmpichcxx.so.12=libmpicxx.so.12

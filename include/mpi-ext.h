@@ -92,6 +92,21 @@ int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
 int PMPIX_Comm_failure_ack(MPI_Comm comm);
 int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp);
 
+/* Datatypes of two bytes for each number, also in reductions: each operation is done in single precision and rounded. They are
+ * predefined, and have the attributes of the types of C.
+ *
+ * MPIX_C_FLOAT16            C's _Float16: IEEE binary16, 5 bits of exponent
+ * MPIX_BFLOAT16             8 bits of exponent, as float
+ * MPIX_C_FLOAT16_COMPLEX    C's _Float16 _Complex: two MPIX_C_FLOAT16
+ * MPIX_CXX_FLOAT16_COMPLEX  C++'s std::complex of such a type
+ *
+ * The values lie where the standard ABI (MPI 5.0 chapter 20) has no handles.
+ */
+#define MPIX_C_FLOAT16 ((MPI_Datatype)0x3c0)
+#define MPIX_BFLOAT16 ((MPI_Datatype)0x3c1)
+#define MPIX_C_FLOAT16_COMPLEX ((MPI_Datatype)0x3c2)
+#define MPIX_CXX_FLOAT16_COMPLEX ((MPI_Datatype)0x3c3)
+
 #ifdef __cplusplus
 }
 #endif

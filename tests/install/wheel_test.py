@@ -22,6 +22,17 @@ print(len(addresses))
 """
 
 
+# As mpi4py does it: the library by its path, then its name as a module needs it.
+VERSION_OF = """
+import ctypes, os, sys
+ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+library = ctypes.CDLL(os.path.basename(sys.argv[1]))
+text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
+library.MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode())
+"""
+
+
 def run(*command, **options):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=200, check=False, **options)
     if done.returncode != 0:
@@ -59,6 +70,15 @@ class Wheel(unittest.TestCase):
 
     def test_both_names_of_the_library_are_one_library(self):
         self.assertEqual(self.run_there("python", "-c", TWO_NAMES).strip(), "1")
+
+    def test_libraries_of_other_abis_are_found_without_mpiexec(self):
+        for name in ("libmpi.so.12", "libmpi.so.40"):
+            text = self.run_there("python", "-c", VERSION_OF, f"{self.venv}/lib/{name}")
+            self.assertTrue(text.startswith("Fulmar"), f"{name}: {text}")
+
+    def test_mpiexec_offers_a_library_without_a_version(self):
+        text = self.run_there("mpiexec", "-n", "1", "python", "-c", VERSION_OF, "libmpi.so")
+        self.assertTrue(text.startswith("Fulmar"), text)
 
     def test_the_version_is_that_of_the_package(self):
         self.assertIn("Version: 1.2.3", self.pip("show", "fulmar-mpi"))

@@ -151,9 +151,14 @@ def read_abi(path):
     return abi
 
 
+# Constants of mpi-ext.h.
+_EXTENSIONS = {'MPIX_FT': (901, 'int'), 'MPIX_C_FLOAT16': (0x3c0, 'MPI_Datatype'), 'MPIX_BFLOAT16': (0x3c1, 'MPI_Datatype'),
+               'MPIX_C_FLOAT16_COMPLEX': (0x3c2, 'MPI_Datatype'), 'MPIX_CXX_FLOAT16_COMPLEX': (0x3c3, 'MPI_Datatype')}
+
+
 def standard_values(spec):
-    """Constant of the standard ABI -> (its value as an integer, its C type)."""
-    values = {}
+    """Constant of the standard ABI or of mpi-ext.h -> (its value as an integer, its C type)."""
+    values = dict(_EXTENSIONS)
     for group in spec.constants:
         for name, *value in group.members:
             number = values[value[1]][0] if value[0] == '=' else int(value[0], 0)

@@ -16,8 +16,6 @@ _HEAD = '''\
 
 # MPI_LB and MPI_UB as fulmar/mpi_removed.h numbers them.
 _BOUNDS = {'MPI_LB': 0x4f0, 'MPI_UB': 0x4f1}
-# Constants of mpi-ext.h.
-_EXTENSIONS = {'MPIX_FT': (901, 'int')}
 
 
 def head(abi, what):
@@ -71,7 +69,7 @@ def _objects(spec, abi):
 
 
 def _sets(spec, abi, rules):
-    standard = {**compat_reader.standard_values(spec), **_EXTENSIONS}
+    standard = compat_reader.standard_values(spec)
     lines = ['', '/// Constants that take each other\'s place.', 'namespace set {']
     for name, (is_bits, patterns) in rules.sets.items():
         members = [constant for pattern in patterns for constant in standard

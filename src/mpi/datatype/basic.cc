@@ -2,14 +2,16 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/datatype/basic.h"
 
-#include <mpi.h>
+#include <mpi-ext.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <complex>
 #include <type_traits>
 
 #include "mpi/datatype/float128.h"
+#include "mpi/datatype/half.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -91,6 +93,19 @@ void add_c_complex_types(std::vector<BasicType>& to) {
                 type<Long>(MPI_CXX_LONG_DOUBLE_COMPLEX, "MPI_CXX_LONG_DOUBLE_COMPLEX", complex,
                            complex_long, 32),
             });
+}
+
+/// Those of mpi-ext.h.
+void add_half_types(std::vector<BasicType>& to) {
+  using Parts = std::array<Half, 2>;
+  to.insert(
+      to.end(),
+      {
+          type<Half>(MPIX_C_FLOAT16, "MPIX_C_FLOAT16", floating, float16),
+          type<Bfloat16>(MPIX_BFLOAT16, "MPIX_BFLOAT16", floating, bfloat16),
+          type<Parts>(MPIX_C_FLOAT16_COMPLEX, "MPIX_C_FLOAT16_COMPLEX", complex, complex16),
+          type<Parts>(MPIX_CXX_FLOAT16_COMPLEX, "MPIX_CXX_FLOAT16_COMPLEX", complex, complex16),
+      });
 }
 
 /// The kinds of numbers that Fortran has in several sizes.
@@ -207,6 +222,7 @@ std::span<const NamedPair> named_pairs() {
 BasicTypes::BasicTypes(const FortranTypeInfo& fortran) {
   add_c_types(types_);
   add_c_complex_types(types_);
+  add_half_types(types_);
   add_default_fortran_types(types_, fortran);
   add_sized_fortran_types(types_, fortran);
   // Pairs point into the table, which therefore must not move any more.

@@ -23,7 +23,7 @@ enum class Element : std::uint8_t {
   uint16,
   uint32,
   uint64,
-  float16,  ///< moved and converted in byte order only: no arithmetic
+  float16,
   float32,
   float64,
   float_long,  ///< C's long double
@@ -39,6 +39,7 @@ enum class Element : std::uint8_t {
   logical32,
   logical64,
   logical128,
+  bfloat16,  ///< the upper half of a float32
   wide_character,
 };
 inline constexpr std::size_t element_count = static_cast<std::size_t>(Element::wide_character) + 1;

@@ -177,6 +177,7 @@ Conversion conversion_of(const BasicType& type) noexcept {
     case Element::uint64:
       return integer<std::uint64_t, std::uint32_t>(external);
     case Element::float16:
+    case Element::bfloat16:
       return turned<std::uint16_t>();
     case Element::float32:
       return real<float>(external);

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "mpi/datatype/float128.h"
+#include "mpi/datatype/half.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -52,12 +53,12 @@ struct Sum {
     if constexpr (is_integer<T>) {
       return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
     } else {
-      return a + b;
+      return static_cast<T>(a + b);
     }
   }
   template <class P>
   Complex<P> operator()(Complex<P> a, Complex<P> b) const {
-    return {a.real + b.real, a.imaginary + b.imaginary};
+    return {P(a.real + b.real), P(a.imaginary + b.imaginary)};
   }
 };
 
@@ -67,13 +68,13 @@ struct Prod {
     if constexpr (is_integer<T>) {
       return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
     } else {
-      return a * b;
+      return static_cast<T>(a * b);
     }
   }
   template <class P>
   Complex<P> operator()(Complex<P> a, Complex<P> b) const {
-    return {a.real * b.real - a.imaginary * b.imaginary,
-            a.real * b.imaginary + a.imaginary * b.real};
+    return {P(a.real * b.real - a.imaginary * b.imaginary),
+            P(a.real * b.imaginary + a.imaginary * b.real)};
   }
 };
 
@@ -299,10 +300,13 @@ constexpr Table make_table() {
   table[index(Element::uint16)] = integer<vectors, std::uint16_t>();
   table[index(Element::uint32)] = integer<vectors, std::uint32_t>();
   table[index(Element::uint64)] = integer<vectors, std::uint64_t>();
+  table[index(Element::float16)] = ordered<vectors, Half>();
+  table[index(Element::bfloat16)] = ordered<vectors, Bfloat16>();
   table[index(Element::float32)] = ordered<vectors, float>();
   table[index(Element::float64)] = ordered<vectors, double>();
   table[index(Element::float_long)] = ordered<basic, long double>();
   table[index(Element::float128)] = ordered<basic, Float128>();
+  table[index(Element::complex16)] = paired<vectors, Complex<Half>>();
   table[index(Element::complex32)] = paired<vectors, Complex<float>>();
   table[index(Element::complex64)] = paired<vectors, Complex<double>>();
   table[index(Element::complex_long)] = paired<basic, Complex<long double>>();
@@ -352,6 +356,8 @@ constexpr std::array<PairRow, element_count> make_pair_table() {
   table[index(Element::uint16)] = pairs<std::uint16_t>();
   table[index(Element::uint32)] = pairs<std::uint32_t>();
   table[index(Element::uint64)] = pairs<std::uint64_t>();
+  table[index(Element::float16)] = pairs<Half>();
+  table[index(Element::bfloat16)] = pairs<Bfloat16>();
   table[index(Element::float32)] = real_pairs<float>(Element::float32);
   table[index(Element::float64)] = real_pairs<double>(Element::float64);
   table[index(Element::float_long)] = pairs<long double>();

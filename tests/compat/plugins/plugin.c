@@ -45,8 +45,10 @@ int plugin_work(void) {
   MPI_Comm twin;
   MPI_Comm_rank(mine, &rank);
   MPI_Comm_size(mine, &size);
-  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 5, &received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, mine, &status);
-  if (received != (rank + size - 1) % size || status.MPI_SOURCE != received || status.MPI_TAG != 5) return 1;
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 5, &received, 1, MPI_INT, MPI_ANY_SOURCE,
+               MPI_ANY_TAG, mine, &status);
+  if (received != (rank + size - 1) % size || status.MPI_SOURCE != received || status.MPI_TAG != 5)
+    return 1;
   MPI_Op_create(concatenate, 0, &op);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, op, mine);
   MPI_Op_free(&op);

@@ -4,8 +4,8 @@
 
 usage: run.py [--ranks N]
 
-Debian's hpcc and NetPIPE (apt-get download, unpacked below the build folder) and PyPI's wheel of mpi4py (pip
-download), under both ABIs. What cannot be had is skipped. Each one has to say that its results are right, or that it
+Debian's hpcc and NetPIPE (apt-get download, unpacked below the build folder) and PyPI's wheel of mpi4py, under both ABIs, and
+PyPI's NEURON, which opens MPI when it runs. What cannot be had is skipped. Each one has to say that its results are right, or that it
 runs on Fulmar.
 """
 
@@ -15,11 +15,11 @@ import pathlib
 import re
 import subprocess
 import sys
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import support  # noqa: E402
 
+HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = support.BUILD / "external" / "binaries"
 PYTHON_TEXT = ("from mpi4py import MPI; c = MPI.COMM_WORLD; "
                "print(MPI.Get_library_version().split(',')[0], c.allreduce(c.rank + 1), c.size)")
@@ -47,15 +47,13 @@ def debian(package, program):
     return root / program
 
 
-def wheel():
-    """The folder with PyPI's mpi4py; None where it cannot be had."""
-    root = FOLDER / "mpi4py"
-    if not root.exists():
-        if not fetch([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "mpi4py"]):
+def wheel(name):
+    """The folder with a package of PyPI and what it needs; None where it cannot be had."""
+    root = FOLDER / name
+    if not (root / "ready").exists():
+        if not fetch([sys.executable, "-m", "pip", "install", "-q", "--only-binary", ":all:", "--upgrade", "--target", str(root), name]):
             return None
-        files = sorted(FOLDER.glob("mpi4py-*.whl"))
-        with zipfile.ZipFile(files[-1]) as archive:
-            archive.extractall(root)
+        (root / "ready").touch()
     return root
 
 
@@ -104,12 +102,17 @@ def main():
     found = debian("hpcc", "usr/bin/hpcc")
     if found is not None:
         results.append(run_hpcc(found, ranks))
-    site = wheel()
+    site = wheel("mpi4py")
     for abi in ("mpich", "openmpi") if site is not None else ():
         total = ranks * (ranks + 1) // 2
         results.append(job(f"mpi4py ({abi})", ranks, [sys.executable, "-c", PYTHON_TEXT],
                            lambda text: len(re.findall(rf"Fulmar \S+ {total} {ranks}$", text, re.M)) == ranks,
                            PYTHONPATH=site, MPI4PY_MPIABI=abi))
+    site = wheel("neuron")
+    if site is not None:
+        results.append(job("NEURON (libmpi.so)", ranks, [sys.executable, HERE / "ring_of_cells.py"],
+                           lambda text: len(re.findall(rf"^rank \d+ of {ranks}, {2 * ranks + 1} spikes$", text, re.M)) == ranks,
+                           PYTHONPATH=site))
     if not results:
         support.skip("none of the programs can be had")
     return 0 if all(results) else 1

@@ -29,22 +29,22 @@ BENCH = {
     "pingpong": lambda ranks, text: ranks < 2 or len(re.findall(r"^ *\d+ ", text, re.M)) >= 20,
 }
 
-Plan = collections.namedtuple("Plan", "files left_out single pypi")
+Plan = collections.namedtuple("Plan", "files left_out single")
 
 
 def read_plan():
     """suites.txt: files with the ranks they run on, files and single tests left out with the reason."""
-    plan = Plan({}, {}, {}, {})
+    plan = Plan({}, {}, {})
     for number, line in enumerate(SUITES.read_text().splitlines(), 1):
         words = line.split("#")[0].split(maxsplit=2)
         if not words:
             continue
-        if len(words) < 3 or words[0] not in ("run", "not", "but", "pypi"):
-            sys.exit(f"suites.txt:{number}: `run FILE RANKS`, `not FILE REASON`, `but` or `pypi PATTERN REASON` expected")
+        if len(words) < 3 or words[0] not in ("run", "not", "but"):
+            sys.exit(f"suites.txt:{number}: `run FILE RANKS`, `not FILE REASON` or `but PATTERN REASON` expected")
         if words[0] == "run":
             plan.files[words[1]] = words[2].split()
         else:
-            {"not": plan.left_out, "but": plan.single, "pypi": plan.pypi}[words[0]][words[1]] = words[2]
+            {"not": plan.left_out, "but": plan.single}[words[0]][words[1]] = words[2]
     named = {*plan.files, *plan.left_out}
     there = {file.stem.removeprefix("test_") for file in TESTS.glob("test_*.py")}
     if named != there:
@@ -164,9 +164,8 @@ def main():
     failed = 0 if arguments.only else runner.bench(arguments.bench_only or arguments.soak)
     names = arguments.only or [name for name, ranks in plan.files.items()
                                if not arguments.bench_only and (arguments.soak or str(arguments.ranks) in ranks)]
-    patterns = plan.single | (plan.pypi if arguments.wheel.startswith("pypi") else {})
     for name in names:
-        failed += runner.suite(name, patterns)
+        failed += runner.suite(name, plan.single)
     print(f"{failed} failed of {len(names)} test files and the bench programs")
     return 1 if failed else 0
 

@@ -106,10 +106,12 @@ void reductions() {
   MPI_Allreduce(where.data(), least.data(), 1, MPI_2INTEGER, MPI_MINLOC, MPI_COMM_WORLD);
   test::expect_equal(least[0], std::int64_t{-5} << 40, "the smallest");
   test::expect_equal(least[1], 0, "where it is");
-  const std::uint16_t half = 0;
-  std::uint16_t sum = 0;
-  test::expect_class(MPI_Allreduce(&half, &sum, 1, MPI_REAL2, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_OP,
-                     "REAL(2) is moved only");
+  const std::uint16_t half = 0x3e00;  // 1.5
+  std::uint16_t product = 0;
+  MPI_Reduce(&half, &product, 1, MPI_REAL2, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) test::expect_equal(product, 0x3e00, "the largest REAL(2)");
+  MPI_Reduce_local(&half, &product, 1, MPI_REAL2, MPI_PROD);
+  if (rank == 0) test::expect_equal(product, 0x4080, "1.5 * 1.5 in REAL(2)");
 }
 
 void external32() {

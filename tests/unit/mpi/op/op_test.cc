@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/op/op.h"
 
+#include <mpi-ext.h>
+
 #include <algorithm>
 #include <array>
 #include <complex>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "mpi/datatype/calls.h"
+#include "mpi/datatype/half.h"
 #include "mpi/op/calls.h"
 #include "unit/support/objects.h"
 
@@ -188,6 +191,34 @@ TEST_F(OpTest, Located_values_prefer_the_smaller_index) {
   EXPECT_EQ(refusal(MPI_SUM, MPI_2INT), ErrorClass::op);
 }
 
+/// Each operation is done in single precision, and rounded once.
+template <class Number>
+struct HalfComplex {
+  Number real, imaginary;
+};
+
+TEST_F(OpTest, Types_of_two_bytes) {
+  const auto half = [&](MPI_Op operation, float in, float inout) -> float {
+    return once(operation, MPIX_C_FLOAT16, Half(in), Half(inout));
+  };
+  EXPECT_EQ(half(MPI_SUM, 1.5F, 2.25F), 3.75F);
+  EXPECT_EQ(half(MPI_PROD, 1.5F, 2.25F), 3.375F);
+  EXPECT_EQ(half(MPI_MIN, -1.5F, 2.25F), -1.5F);
+  EXPECT_EQ(half(MPI_MAX, -1.5F, 2.25F), 2.25F);
+  EXPECT_EQ(half(MPI_SUM, 2048, 1), 2048.0F);
+  EXPECT_EQ(half(MPI_SUM, 2048, 3), 2052.0F);
+  EXPECT_EQ(half(MPI_PROD, 0x1p-12F, 0x1p-12F), 0x1p-24F);
+  EXPECT_EQ(half(MPI_SUM, 65504, 65504), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(float{once(MPI_SUM, MPIX_BFLOAT16, Bfloat16(256), Bfloat16(3))}, 260.0F);
+  EXPECT_EQ(float{once(MPI_MAX, MPIX_BFLOAT16, Bfloat16(-1e30F), Bfloat16(-1e38F))},
+            float{Bfloat16(-1e30F)});
+  using Complex = HalfComplex<Half>;
+  const Complex product =
+      once(MPI_PROD, MPIX_C_FLOAT16_COMPLEX, Complex{Half(1), Half(2)}, Complex{Half(3), Half(-4)});
+  EXPECT_EQ(float{product.real}, 11.0F);
+  EXPECT_EQ(float{product.imaginary}, 2.0F);
+}
+
 /// The standard's (MPI 5.0 section 6.9.2), with logical operations on multi-language types besides.
 TEST_F(OpTest, Table_of_the_standard) {
   struct Case {
@@ -201,7 +232,7 @@ TEST_F(OpTest, Table_of_the_standard) {
       {MPI_COMPLEX, false, true, false, false},    {MPI_BYTE, false, false, false, true},
       {MPI_CHAR, true, true, true, true},          {MPI_WCHAR, false, false, false, false},
       {MPI_CHARACTER, false, false, false, false}, {MPI_PACKED, false, false, false, false},
-      {MPI_REAL2, false, false, false, false},     {MPI_INTEGER16, true, true, false, true},
+      {MPIX_BFLOAT16, true, true, false, false},   {MPI_INTEGER16, true, true, false, true},
       {MPI_REAL16, true, true, false, false},      {MPI_COMPLEX32, false, true, false, false},
       {MPI_OFFSET, true, true, true, true},        {MPI_COUNT, true, true, true, true}};
   for (const Case& row : cases) {
