@@ -65,6 +65,12 @@ TEST_F(Failures, leave_survivors_that_go_on) {
   EXPECT_GT(counts().interrupted, counts().runs / 4);
 }
 
+/// MPI_ERR_OTHER of a member whose leader had lost the other one; MPI_ERR_RANK, as members of which nothing
+/// had come named rank 0; a sum without the part of a process that had received nothing from the dead one.
+TEST_F(Failures, that_gave_wrong_results_once_do_not_any_more) {
+  for (const std::uint64_t seed : {181U, 278U, 1342U}) run(seed);
+}
+
 TEST_F(Failures, are_repeated_by_their_seed) {
   for (const std::uint64_t seed : {3U, 77U, 1234U}) {
     EXPECT_EQ(run(seed), run(seed)) << "seed " << seed;
