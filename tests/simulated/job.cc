@@ -2,10 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "simulated/job.h"
 
+#include <mpi-ext.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
+#include "mpi/coll/failure.h"
+#include "mpi/p2p/requests.h"
 #include "mpi/random/report.h"
 #include "mpi/request/request.h"
 #include "runtime/library_access.h"
@@ -59,14 +64,6 @@ std::uint32_t node_of(const void* nodes, std::uint32_t process) {
 void abort_job(void* /*context*/, int code) {
   std::fprintf(stderr, "the job was aborted with %d\n", code);
   std::abort();
-}
-
-Device::Config config_of(const Setup& setup, std::uint32_t self) {
-  Device::Config config = setup.device;
-  config.self = self;
-  config.size = static_cast<std::uint32_t>(setup.ranks);
-  config.rdma_protocol = setup.ways[self];
-  return config;
 }
 
 fulmar::base::EngineLock& switched_off(fulmar::base::EngineLock& lock) {
@@ -126,6 +123,38 @@ void Setup::set_design(const fulmar::study::DesignPlan& plan, fulmar::device::Rd
   ways = std::vector(at(ranks), around);
 }
 
+/// As runtime::FailureMonitor does, where each rank is on a node of its own.
+Device::Config Rank::config_of(const Setup& setup, std::uint32_t self, Rank* rank) {
+  Device::Config config = setup.device;
+  config.self = self;
+  config.size = static_cast<std::uint32_t>(setup.ranks);
+  config.rdma_protocol = setup.ways[self];
+  config.failures.context = rank;
+  config.failures.ended = [](void* context, std::uint32_t process) {
+    static_cast<Rank*>(context)->process_ended(process);
+  };
+  config.failures.reported = [](void* context, std::uint32_t process, std::uint32_t reporter) {
+    static_cast<Rank*>(context)->device_.failures().add(
+        process, "rank " + std::to_string(reporter) + " has told so");
+  };
+  config.failures.interruptible = [](void* context, const fulmar::device::Operation& receive) {
+    return fulmar::mpi::is_interruptible(static_cast<Rank*>(context)->library_, receive);
+  };
+  return config;
+}
+
+void Rank::process_ended(std::uint32_t process) {
+  fulmar::mpi::process_failed(library_, process);
+  recovery_.process_failed(process);
+  const auto size = static_cast<std::uint32_t>(world_.processes);
+  for (std::uint32_t distance = 1; distance < size; distance *= 2) {
+    for (const std::uint32_t step : {distance, size - distance}) {
+      const std::uint32_t other = (port_.self() + step) % size;
+      if (device_.failures().why(other) == nullptr) device_.failures().report(other, process);
+    }
+  }
+}
+
 Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32_t self,
            const Rank* first)
     : nodes_(setup.nodes),
@@ -135,7 +164,8 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
       group_(library_),
       ops_(library_),
       port_(network, self),
-      device_(config_of(setup, self), switched_off(library_.lock)),
+      device_(config_of(setup, self, this), switched_off(library_.lock)),
+      recovery_(library_, device_),
       schedules_(device_, choices_of(setup)),
       world_(library_, device_, self, static_cast<std::uint32_t>(setup.ranks)) {
   if (first == nullptr) {
@@ -153,6 +183,7 @@ Rank::Rank(fulmar::fabric::FakeNetwork& network, const Setup& setup, std::uint32
   }
   library_.device = &device_;
   library_.schedules = &schedules_;
+  library_.recovery = &recovery_;
   library_.world = &world_;
   world_.common_context_ranks = setup.common_context_ranks;
   world_.compares_calls = setup.compares_calls;
@@ -192,7 +223,41 @@ std::array<std::size_t, fulmar::mpi::object_kind_count> Rank::live() const {
 
 std::size_t Rank::open_pipes() { return design_ == nullptr ? 0 : design_->open_pieces(); }
 
-std::string Rank::leftovers() {
+/// Those that the program has made, and that are complete.
+std::vector<MPI_Comm> Rank::comms_of_program() const {
+  std::vector<MPI_Comm> made;
+  for (const fulmar::mpi::Comm* comm : library_.comms) {
+    const auto holds = [&](const fulmar::mpi::Comm* other) { return other->local_comm == comm; };
+    if (comm->predefined || comm->routes.empty() || comm->user_handles == 0) continue;
+    if (std::any_of(library_.comms.begin(), library_.comms.end(), holds)) continue;
+    made.push_back(fulmar::mpi::handle_cast<MPI_Comm>(*comm));
+  }
+  return made;
+}
+
+void Rank::abandon_program(MPI_Comm kept) {
+  using fulmar::mpi::Request;
+  std::vector<MPI_Comm> comms = comms_of_program();
+  for (MPI_Comm comm : comms) MPIX_Comm_revoke(comm);
+  MPIX_Comm_revoke(MPI_COMM_WORLD);
+  const auto is_under_way = [](const Request& each) { return each.active && !each.complete(); };
+  device_.wait([&]() noexcept { return !library_.any<Request>(is_under_way); });
+  std::vector<std::pair<MPI_Request, bool>> requests;
+  (void)library_.any<Request>([&](const Request& each) {
+    if (!each.shared)
+      requests.emplace_back(fulmar::mpi::handle_cast<MPI_Request>(each), each.persistent);
+    return false;
+  });
+  for (auto& [request, persistent] : requests) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (persistent) MPI_Request_free(&request);
+  }
+  for (MPI_Comm comm : comms_of_program()) {
+    if (comm != kept) MPI_Comm_free(&comm);
+  }
+}
+
+std::string Rank::leftovers(WithDeaths deaths) {
   constexpr std::array<const char*, fulmar::mpi::object_kind_count> names = {
       "ops",      "communicators", "groups",         "windows",  "files",    "sessions",
       "messages", "info objects",  "error handlers", "requests", "datatypes"};
@@ -205,12 +270,14 @@ std::string Rank::leftovers() {
     add(now[kind] - live_at_start_[kind], names[kind]);
   }
   add(device_.matcher().posted_count(), "receives that wait");
-  add(device_.matcher().unexpected_count(), "messages that nobody received");
-  add(device_.unexpected_bytes(), "bytes of such messages");
+  if (deaths == WithDeaths::no) {
+    add(device_.matcher().unexpected_count(), "messages that nobody received");
+    add(device_.unexpected_bytes(), "bytes of such messages");
+    add(device_.counters().malformed, "packets that made no sense");
+  }
   add(device_.named_operations(), "operations that a peer may name");
   add(device_.backlogged_peers(), "peers with queued packets");
   add(device_.transfers(), "messages with open memory");
-  add(device_.counters().malformed, "packets that made no sense");
   return text.empty() ? text : "rank " + std::to_string(port_.self()) + " has left:" + text;
 }
 
@@ -237,6 +304,9 @@ std::string Job::run(const std::function<void(int)>& program) {
     --running;
   });
   network_.set_turn([this](std::uint32_t port) { take_turn(port); });
+  if (deaths_) {
+    network_.set_left([this](std::uint32_t port) { return fibers_->over(static_cast<int>(port)); });
+  }
   while (running > 0) fibers_->run(next_rank());
   network_.set_turn({});
   settle();
@@ -245,11 +315,18 @@ std::string Job::run(const std::function<void(int)>& program) {
 
 std::string Job::leftovers() {
   std::string left;
-  for (const auto& rank : ranks_) {
-    const std::string text = rank->leftovers();
+  for (int i = 0; i < setup_.ranks; ++i) {
+    if (deaths_ && deaths_->has_died(i)) continue;
+    const std::string text =
+        ranks_[at(i)]->leftovers(deaths_ ? Rank::WithDeaths::yes : Rank::WithDeaths::no);
     if (!text.empty()) left += "\n" + text;
   }
-  if (network_.in_flight() != 0) {
+  return left + leftovers_of_network();
+}
+
+std::string Job::leftovers_of_network() {
+  std::string left;
+  if (network_.in_flight() != 0 && !deaths_) {
     left += "\n" + std::to_string(network_.in_flight()) + " packets in flight";
   }
   const fulmar::fabric::FakeMemory& memory = network_.memory();
@@ -275,9 +352,20 @@ void Job::take_turn(std::uint32_t port) {
   }
   digest_ = generated::mix({digest_, port, network_.packets_taken(), network_.packets_posted()});
   disturb();
-  if (dice_.chance(setup_.stay_percent)) return;
-  fibers_->pass_to(next_rank());
-  be(rank);
+  if (!dice_.chance(setup_.stay_percent)) {
+    fibers_->pass_to(next_rank());
+    be(rank);
+  }
+  if (deaths_) let_die(rank);
+}
+
+/// The rank has a turn: it dies now, or learns that others have.
+void Job::let_die(int rank) {
+  if (deaths_->dies_now(rank)) network_.cut_off(static_cast<std::uint32_t>(rank));
+  for (const int dead : deaths_->learned_now(rank)) {
+    ranks_[at(rank)]->device().failures().add(static_cast<std::uint32_t>(dead),
+                                              "it is simulated to have died");
+  }
 }
 
 /// Now and then something goes wrong on the network.

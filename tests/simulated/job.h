@@ -22,6 +22,8 @@
 #include "mpi/library.h"
 #include "mpi/op/op.h"
 #include "mpi/random/dice.h"
+#include "mpi/recovery/recovery.h"
+#include "simulated/deaths.h"
 #include "simulated/fibers.h"
 #include "study/remote_design.h"
 
@@ -74,17 +76,28 @@ class Rank {
   [[nodiscard]] fulmar::mpi::Library& library() noexcept { return library_; }
   [[nodiscard]] fulmar::device::Device& device() noexcept { return device_; }
   /// Objects and messages that are left after a program; empty: none.
-  [[nodiscard]] std::string leftovers();
+  /// Where ranks die there may be messages that nobody received, and late packets of dead ranks that
+  /// name operations which have ended.
+  enum class WithDeaths : bool { no, yes };
+  [[nodiscard]] std::string leftovers(WithDeaths deaths = WithDeaths::no);
   /// Pieces of memory that are open for the pipes of a design.
   [[nodiscard]] std::size_t open_pipes();
   /// A process that ends waits until what it gave to a design is on its way.
   [[nodiscard]] bool is_settled() { return design_ == nullptr || design_->is_settled(); }
+  /// Ends what is under way on all communicators, by revoking them, and frees all objects of the
+  /// program but this communicator and the predefined ones. What MPI_Comm_spawn or windows make is
+  /// not looked at.
+  void abandon_program(MPI_Comm kept);
   /// What the design has cost; zeros where there is none.
   [[nodiscard]] fulmar::study::DesignCounters design_counters() const {
     return design_ == nullptr ? fulmar::study::DesignCounters() : design_->counters();
   }
 
  private:
+  [[nodiscard]] static fulmar::device::Device::Config config_of(const Setup& setup,
+                                                                std::uint32_t self, Rank* rank);
+  void process_ended(std::uint32_t process);
+  [[nodiscard]] std::vector<MPI_Comm> comms_of_program() const;
   [[nodiscard]] std::array<std::size_t, fulmar::mpi::object_kind_count> live() const;
   void share_datatypes(const Rank& first);
 
@@ -99,6 +112,7 @@ class Rank {
   fulmar::fabric::Fake port_;
   std::unique_ptr<fulmar::study::RemoteDesign<fulmar::fabric::Fake>> design_;
   fulmar::device::Device device_;
+  fulmar::mpi::Recovery recovery_;
   fulmar::mpi::Schedules schedules_;
   fulmar::mpi::World world_;
   std::array<std::size_t, fulmar::mpi::object_kind_count> live_at_start_{};
@@ -115,6 +129,11 @@ class Job {
   /// nothing.
   [[nodiscard]] std::string run(const std::function<void(int)>& program);
 
+  /// Before `run`: some ranks die in it. What is left of dead ranks does not count, nor do messages
+  /// that nobody received.
+  void let_ranks_die(std::uint64_t seed) { deaths_.emplace(setup_.ranks, seed); }
+  [[nodiscard]] const std::optional<Deaths>& deaths() const noexcept { return deaths_; }
+
   [[nodiscard]] fulmar::fabric::FakeNetwork& network() noexcept { return network_; }
   [[nodiscard]] Rank& rank(int number) { return *ranks_[generated::at(number)]; }
   /// Depends on every turn that was taken.
@@ -122,11 +141,13 @@ class Job {
 
  private:
   void take_turn(std::uint32_t port);
+  void let_die(int rank);
   void disturb();
   void disturb_memory();
   /// Of those that are not over.
   [[nodiscard]] int next_rank();
   [[nodiscard]] std::string leftovers();
+  [[nodiscard]] std::string leftovers_of_network();
   void be(int rank);
   /// Lets everything move that still can.
   void settle();
@@ -136,6 +157,7 @@ class Job {
   fulmar::fabric::FakeNetwork network_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::unique_ptr<Fibers> fibers_;
+  std::optional<Deaths> deaths_;
   std::uint64_t digest_ = 0;
   std::uint64_t taken_before_ = 0;
   std::uint64_t turns_in_vain_ = 0;

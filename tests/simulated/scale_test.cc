@@ -5,6 +5,7 @@
 // numbers of ranks (default: 1024; tests/soak.d/scale has more); FULMAR_TEST_SCALE_CSV names a file for
 // the figures, which tests/simulated/draw_scale.py draws.
 #include <gtest/gtest.h>
+#include <mpi-ext.h>
 
 #include <cmath>
 #include <cstdio>
@@ -198,6 +199,29 @@ std::vector<std::pair<const char*, Program>> all_to_all(int ranks) {
   };
 }
 
+/// Recovery costs each rank what an agreement does: packets, as the logarithm of the number of ranks.
+/// A shrink collects the announcements of all in each rank, so it is measured up to some thousands.
+void measure_recovery(LargeJob& job, Table& table) {
+  const double steps = std::ceil(std::log2(job.size()));
+  const LargeJob::Cost agree = job.run([](int rank) {
+    int flag = rank % 2 == 0 ? 6 : 3;
+    good(MPIX_Comm_agree(MPI_COMM_WORLD, &flag));
+    if (flag != 2) generated::fail("MPIX_Comm_agree");
+  });
+  table.add("MPIX_Comm_agree", agree.mean, "messages");
+  EXPECT_LE(agree.mean, 7);
+  EXPECT_LE(agree.most, 4 * steps + 8);
+  if (job.size() > most_all_to_all) return;
+  const LargeJob::Cost shrink = job.run([&](int rank) {
+    MPI_Comm made = MPI_COMM_NULL;
+    good(MPIX_Comm_shrink(MPI_COMM_WORLD, &made));
+    expect_place(made, rank, job.size());
+    good(MPI_Comm_free(&made));
+  });
+  table.add("MPIX_Comm_shrink", shrink.mean, "messages");
+  EXPECT_LE(shrink.mean, 2 * 7 + 3 * steps);
+}
+
 void measure(int ranks) {
   Table table(ranks);
   // What is measured first takes what a process allocates once.
@@ -244,6 +268,7 @@ void measure(int ranks) {
     good(MPI_Comm_free(&made));
   });
   table.add("MPI_Comm_create_group", group.mean, "messages");
+  measure_recovery(job, table);
   table.add("memory at most", each(job.most_resident(), before), "bytes");
   if (ranks > most_all_to_all) {
     EXPECT_LE(each(job.most_resident(), before), most_bytes_a_rank);

@@ -48,7 +48,7 @@ std::uint32_t FakeNetwork::pick_source(std::uint32_t to) noexcept {
 }
 
 bool FakeNetwork::look_at_orders(std::uint32_t port, FakeMemory::Ended& ended) noexcept {
-  if (!alive_[port] || !memory_.has_orders() || is_reluctant()) return false;
+  if (!memory_.has_orders() || is_reluctant()) return false;
   return memory_.look(port, ended);
 }
 
@@ -110,7 +110,6 @@ unsigned Fake::poll(SinkRef sink) {
 
 Post Fake::give(FakeMemory::Order order) {
   if (network_.is_reluctant()) return Post::again;
-  if (!network_.alive(self_)) return Post::done;
   if (alive(order.to)) return network_.memory().give(std::move(order));
   network_.memory().lose(order);
   return Post::done;

@@ -71,6 +71,12 @@ class FakeNetwork {
     alive_[port] = false;
     memory_.kill(port);
   }
+  /// As `kill` for all others; the port itself goes on and has lost all others, so that what it has
+  /// under way ends, too.
+  void cut_off(std::uint32_t port) {
+    alive_[port] = false;
+    memory_.cut_off(port);
+  }
   [[nodiscard]] bool alive(std::uint32_t port) const noexcept { return alive_[port]; }
   /// Memory that ports open for each other, as for adapters of RDMA; off at first.
   [[nodiscard]] FakeMemory& memory() noexcept { return memory_; }
@@ -158,7 +164,7 @@ class Fake : public Network {
     return std::vector<std::byte>();
   }
   [[nodiscard]] bool alive(std::uint32_t peer) const noexcept override {
-    return network_.alive(peer) && !network_.memory().broken(self_, peer);
+    return are_connected(peer) && !network_.memory().broken(self_, peer);
   }
   [[nodiscard]] Post post(std::uint32_t peer, const wire::Envelope& envelope,
                           std::span<const std::byte> body) override;
@@ -208,7 +214,7 @@ class Fake : public Network {
                                   std::uint64_t value, std::uint64_t token) override;
 
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept override {
-    return network_.reach() && network_.alive(peer);
+    return network_.reach() && are_connected(peer);
   }
   [[nodiscard]] base::Error read(std::uint32_t peer, std::span<const iovec> local,
                                  std::uint64_t remote, std::uint64_t bytes) noexcept override;
@@ -216,6 +222,9 @@ class Fake : public Network {
                                   std::uint64_t remote, std::uint64_t bytes) noexcept override;
 
  private:
+  [[nodiscard]] bool are_connected(std::uint32_t peer) const noexcept {
+    return network_.alive(peer) && (peer == self_ || network_.alive(self_));
+  }
   [[nodiscard]] Post give(FakeMemory::Order order);
 
   FakeNetwork& network_;

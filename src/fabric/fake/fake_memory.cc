@@ -183,15 +183,19 @@ void FakeMemory::part(std::uint32_t one, std::uint32_t other) {
 }
 
 void FakeMemory::kill(std::uint32_t port) {
+  cut_off(port);
+  if (ended_.empty()) return;
+  untold_ -= ended_[port].size();
+  ended_[port].clear();
+}
+
+void FakeMemory::cut_off(std::uint32_t port) {
   std::erase_if(orders_, [&](const Order& order) {
     if (order.from != port && order.to != port) return false;
     if (may_reach(order) && !order.change) move(order, order.source().size() / 2);
     end(order, Sent::lost);
     return true;
   });
-  if (ended_.empty()) return;
-  untold_ -= ended_[port].size();
-  ended_[port].clear();
 }
 
 bool FakeMemory::move_order(std::uint32_t port) {

@@ -108,6 +108,8 @@ class FakeMemory {
   void lose(const Order& order) { end(order, Sent::lost); }
   /// A port has died: its orders are gone, those to it end as lost, with half of the bytes moved.
   void kill(std::uint32_t port);
+  /// The same, but the port gets to know that its orders are lost.
+  void cut_off(std::uint32_t port);
   /// Ends the connection of the two.
   void part(std::uint32_t one, std::uint32_t other);
   /// The two have no connection any more, because one asked for what the other had not opened.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "base/clock.h"
 #include "mpi/coll/engine/coll_context.h"
@@ -91,6 +92,7 @@ Error broadcast(const Line& line, Bytes bytes, int root) {
   int step = 1;
   while (step < size && (place & step) == 0) step *= 2;
   if (place != 0) error = receive(line, bytes, (place - step + root) % size);
+  if (error.failed()) std::memset(bytes.address, 0, bytes.size);  // perhaps a part has come
   for (step /= 2; step > 0; step /= 2) {
     if (place + step >= size) continue;
     const Error sent = send(line, bytes, (place + step + root) % size);
@@ -177,6 +179,8 @@ Error announce(const Line& line, const MemberInfo& own, std::vector<MemberInfo>&
         swap(line, {all.data(), bytes}, (comm.rank - distance + comm.size()) % comm.size(),
              {&all[held], bytes}, (comm.rank + distance) % comm.size());
     if (error.ok()) error = one;
+    // Of an announcement that is handed on, all has come or nothing.
+    if (one.failed()) std::fill_n(&all[held], bytes / sizeof own, MemberInfo{});
   }
   std::rotate(all.begin(), all.end() - comm.rank, all.end());
   if (error.failed()) return error;

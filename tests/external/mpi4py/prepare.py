@@ -37,6 +37,7 @@ CFLAGS = os.environ.get("FULMAR_EXTERNAL_CFLAGS", "-O0 -g0")
 # mpi4py looks for these functions in libraries that it knows by name.
 ULFM = ("ERR_REVOKED", "ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "Comm_revoke", "Comm_is_revoked", "Comm_get_failed",
         "Comm_ack_failed", "Comm_agree", "Comm_iagree", "Comm_shrink", "Comm_ishrink")
+COUNTER = FOLDER / "count_ulfm.so"
 ULFM_CFLAGS = " ".join([CFLAGS, "-include mpi-ext.h", *(f"-DPyMPI_HAVE_MPIX_{name}=1" for name in ULFM)])
 UNREACHABLE = re.compile(r"Retrying \(|NewConnectionError|ConnectionError|Could not fetch URL|Temporary failure|"
                          r"No matching distribution found|ProxyError|Read timed out")
@@ -112,6 +113,12 @@ def fetch_wheel():
     (site("pypi") / "ready").touch()
 
 
+def build_counter():
+    """What counts the calls of a process when it is preloaded."""
+    source = pathlib.Path(__file__).resolve().parent / "count_ulfm.c"
+    step("counter of calls", support.BIN / "mpicc", "-O1", "-fPIC", "-shared", "-o", COUNTER, source)
+
+
 def check_ulfm():
     """The module calls our functions, and not what mpi4py has in their place."""
     module = next(site("ulfm").glob("mpi4py/MPI.*.so"))
@@ -127,6 +134,7 @@ def main():
     fetch()
     if "--ulfm" in sys.argv[1:]:
         build("ulfm", support.BIN / "mpicc", ULFM_CFLAGS)
+        build_counter()
         return check_ulfm()
     if "--pypi" in sys.argv[1:]:
         return fetch_wheel()

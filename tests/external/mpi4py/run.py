@@ -65,10 +65,11 @@ class Runner:
         if wheel == "mpich":
             changes["LD_LIBRARY_PATH"] = support.LIBRARY.parent
         self.environment = support.clean_environment(**changes)
+        self.preloaded = ["env", f"LD_PRELOAD={prepare.COUNTER}"] if wheel == "ulfm" else []
 
     def python(self, *words, timeout=None):
         """A Python job: status, output, seconds."""
-        command = [prepare.TOOLS / "bin" / "python", *words]
+        command = [*self.preloaded, prepare.TOOLS / "bin" / "python", *words]
         return support.mpiexec(self.ranks, command, timeout or self.timeout, self.environment)
 
     def is_fulmar(self):
@@ -109,10 +110,21 @@ class Runner:
         passed = status == 0 and len(counts) == self.ranks == output.count(f"({self.environment['PYTHONPATH']}/")
         number = max(counts, default=0)
         print(f"  {name:22} {'passed' if passed else 'FAILED'} {seconds:6.1f} s {number:5} tests", flush=True)
+        if passed and self.preloaded:
+            passed = self.calls_ours(output)
         if passed:
             return 0
         print(f"  exit status {status}\n{shorten(output)}")
         return 1
+
+    def calls_ours(self, output):
+        """Whether each rank has called each function of mpi-ext.h that mpi4py knows."""
+        lines = re.findall(r"calls of mpi-ext\.h:(.*)", output)
+        counts = [dict(word.split("=") for word in line.split()) for line in lines]
+        wanted = [name for name in prepare.ULFM if name.startswith("Comm_")]
+        for name in wanted:
+            print(f"    MPIX_{name:16} " + " ".join(one[name] for one in counts), flush=True)
+        return len(counts) == self.ranks and all(int(one[name]) > 0 for one in counts for name in wanted)
 
     def passing(self, name, pattern=None):
         """The tests of a file (those that match a pattern) that pass on rank 0."""

@@ -93,6 +93,17 @@ class Memory {
   std::int64_t last_ = 64;
 };
 
+/// A call that has completed these of several requests.
+inline void good_each(int code, const MPI_Status* statuses, int count) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  if (error_class != MPI_ERR_IN_STATUS) return good(code);
+  for (int i = 0; i < count; ++i) {
+    if (statuses[i].MPI_ERROR != MPI_ERR_PENDING) good(statuses[i].MPI_ERROR);
+  }
+  good(code);
+}
+
 /// How requests are completed: each way that MPI has. All are MPI_REQUEST_NULL, or inactive, then.
 inline void complete(std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses,
                      Dice& dice) {
@@ -106,10 +117,13 @@ inline void complete(std::vector<MPI_Request>& requests, std::vector<MPI_Status>
   int done = 0;
   switch (dice.below(8)) {
     case 0:
-      good(MPI_Waitall(count, requests.data(), statuses.data()));
+      good_each(MPI_Waitall(count, requests.data(), statuses.data()), statuses.data(), count);
       return;
     case 1:
-      while (flag == 0) good(MPI_Testall(count, requests.data(), &flag, statuses.data()));
+      while (flag == 0) {
+        good_each(MPI_Testall(count, requests.data(), &flag, statuses.data()), statuses.data(),
+                  count);
+      }
       return;
     case 2:
       for (const int i : dice.order(count)) good(MPI_Wait(&requests[at(i)], &statuses[at(i)]));
@@ -136,8 +150,11 @@ inline void complete(std::vector<MPI_Request>& requests, std::vector<MPI_Status>
     default: {
       const bool waits = dice.chance(50);
       for (; left > 0; left -= done) {
-        good(waits ? MPI_Waitsome(count, requests.data(), &done, indices.data(), some.data())
-                   : MPI_Testsome(count, requests.data(), &done, indices.data(), some.data()));
+        done = 0;
+        const int code =
+            waits ? MPI_Waitsome(count, requests.data(), &done, indices.data(), some.data())
+                  : MPI_Testsome(count, requests.data(), &done, indices.data(), some.data());
+        good_each(code, some.data(), done);
         if (done == MPI_UNDEFINED) return;
         for (int i = 0; i < done; ++i) statuses[at(indices[at(i)])] = some[at(i)];
       }

@@ -48,6 +48,17 @@ struct Place {
   [[nodiscard]] const std::vector<int>& group() const { return groups[0]; }
 };
 
+/// A group of a call, also of one that fails.
+struct OwnGroup {
+  MPI_Group handle = MPI_GROUP_NULL;
+  OwnGroup() = default;
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+  ~OwnGroup() {
+    if (handle != MPI_GROUP_NULL) MPI_Group_free(&handle);
+  }
+};
+
 class Forest {
  public:
   /// `world`: a communicator of all ranks in their order. `name`: no other forest has it at the
@@ -86,17 +97,28 @@ class Forest {
     } else {
       grow_from_intra(dice, from);
     }
+    meet_if_some_die(from.comm);
   }
   void cut(Dice& dice) {
     Place* gone =
         any(dice, [](const Place& place) { return !place.predefined && place.users == 0; });
-    if (gone != nullptr) remove(*gone, dice.chance(50));
+    if (gone == nullptr) return;
+    const bool disconnects = dice.chance(50);
+    meet_if_some_die(gone->comm);
+    remove(*gone, disconnects);
   }
   void cut_all() {
+    meet_if_some_die(place(0).comm);
     while (count() > 1) remove(place(count() - 1), false);
   }
 
  private:
+  /// Where processes die the making of a communicator may fail in some and succeed in others. Those
+  /// who come out of this know that all have made it, so that whoever is interrupted later can
+  /// revoke it; and that all are done with one that is to be freed, which passes no revocation on.
+  static void meet_if_some_die(MPI_Comm comm) {
+    if (report().interrupted != nullptr && comm != MPI_COMM_NULL) good(MPI_Barrier(comm));
+  }
   Place& add() { return *places_.emplace_back(std::make_unique<Place>()); }
   void remove(Place& gone, bool disconnects) {
     if (gone.mine())

@@ -116,24 +116,25 @@ inline void Forest::split(Dice& dice, const Place& from) {
 inline void Forest::create(Dice& dice, const Place& from) {
   std::vector<int> ranks = dice.order(length(from.group()));
   ranks.resize(at(dice.between(1, length(ranks))));
-  const int way = dice.below(3);
+  int way = dice.below(3);
+  // Nothing ends a call without a communicator whose other members have given up.
+  if (way == 2 && report().interrupted != nullptr) way = 1;
   Place& made = add();
   for (const int rank : ranks) made.groups[0].push_back(from.group()[at(rank)]);
   if (from.mine()) {
-    MPI_Group all = MPI_GROUP_NULL;
-    MPI_Group some = MPI_GROUP_NULL;
-    good(MPI_Comm_group(from.comm, &all));
-    good(MPI_Group_incl(all, length(ranks), ranks.data(), &some));
+    OwnGroup all;
+    OwnGroup some;
+    good(MPI_Comm_group(from.comm, &all.handle));
+    good(MPI_Group_incl(all.handle, length(ranks), ranks.data(), &some.handle));
     const bool member = index_in(made.groups[0]) >= 0;
     const std::string name = std::to_string(name_) + "." + std::to_string(serial_);
-    if (way == 0) good(MPI_Comm_create(from.comm, some, &made.comm));
-    if (way == 1 && member) good(MPI_Comm_create_group(from.comm, some, serial_, &made.comm));
+    if (way == 0) good(MPI_Comm_create(from.comm, some.handle, &made.comm));
+    if (way == 1 && member)
+      good(MPI_Comm_create_group(from.comm, some.handle, serial_, &made.comm));
     if (way == 2 && member) {
-      good(MPI_Comm_create_from_group(some, name.c_str(), MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
-                                      &made.comm));
+      good(MPI_Comm_create_from_group(some.handle, name.c_str(), MPI_INFO_NULL,
+                                      MPI_ERRORS_ARE_FATAL, &made.comm));
     }
-    good(MPI_Group_free(&all));
-    good(MPI_Group_free(&some));
   }
   settle(made);
 }
@@ -149,13 +150,11 @@ inline void Forest::create_inter(Dice& dice, const Place& from) {
   }
   if (from.mine()) {
     const std::vector<int>& own = ranks[at(from.side)];
-    MPI_Group all = MPI_GROUP_NULL;
-    MPI_Group some = MPI_GROUP_NULL;
-    good(MPI_Comm_group(from.comm, &all));
-    good(MPI_Group_incl(all, length(own), own.data(), &some));
-    good(MPI_Comm_create(from.comm, some, &made.comm));
-    good(MPI_Group_free(&all));
-    good(MPI_Group_free(&some));
+    OwnGroup all;
+    OwnGroup some;
+    good(MPI_Comm_group(from.comm, &all.handle));
+    good(MPI_Group_incl(all.handle, length(own), own.data(), &some.handle));
+    good(MPI_Comm_create(from.comm, some.handle, &made.comm));
   }
   settle(made);
 }
@@ -181,11 +180,13 @@ inline void Forest::join(Dice& dice, const Place& from) {
     const int key = index_in(made.groups[at(side)]);
     MPI_Comm local = MPI_COMM_NULL;
     good(MPI_Comm_split(from.comm, key < 0 ? MPI_UNDEFINED : side, key, &local));
+    meet_if_some_die(from.comm);
     if (key >= 0) {
       const int other = parts[at(1 - side)][at(leader[at(1 - side)])];
       good(MPI_Intercomm_create(local, leader[at(side)], from.comm, other, serial_, &made.comm));
-      good(MPI_Comm_free(&local));
     }
+    meet_if_some_die(from.comm);
+    if (key >= 0) good(MPI_Comm_free(&local));
   }
   settle(made);
 }

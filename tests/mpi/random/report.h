@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <mpi-ext.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -33,7 +34,12 @@ struct Report {
   std::string before_seed;
   std::string after_seed;
   int rank = 0;  ///< in the world; where one process runs several ranks, of the one that goes on
+  /// Set where processes die. The calls of the others may fail then: this leaves nothing under way
+  /// that uses the memory of the program, which ends with `Interrupted`.
+  void (*interrupted)() = nullptr;
 };
+/// Thrown by the first call that a failed process ends; see Report::interrupted.
+struct Interrupted {};
 inline Report& report() {
   static Report only;
   return only;
@@ -81,9 +87,20 @@ inline void expect_equal(long long actual, long long expected, const char* what,
            std::to_string(expected),
        where);
 }
-/// A call that must succeed.
+/// Whether a call has ended because a process has failed.
+inline bool is_of_failure(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_PROC_FAILED_PENDING ||
+         error_class == MPIX_ERR_REVOKED;
+}
+/// A call that must succeed, unless processes die.
 inline void good(int code, std::source_location where = std::source_location::current()) {
   if (code == MPI_SUCCESS) return;
+  if (report().interrupted != nullptr && is_of_failure(code)) {
+    report().interrupted();
+    throw Interrupted();
+  }
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);

@@ -136,13 +136,21 @@ void CollContext::end_abandoned() noexcept {
   CollTask::Promise::end_run(*whole);
 }
 
+/// Where the other process has failed the algorithm must not go on: it would send others what it has
+/// not received, and they might succeed with that. A network may end the message before it reports
+/// the loss of the process, which ends the algorithms of all members.
+void CollContext::message_failed(const device::Operation& operation) noexcept {
+  const base::Error error = report(comm_, operation, nullptr);
+  note(error);
+  if (error.error_class() == base::ErrorClass::proc_failed) abandon(error);
+}
+
 void CollContext::on_done(device::Operation& operation) noexcept {
   Part& part = part_of(operation);
   CollContext& exchange = *part.owner;
-  if (operation.outcome.error != base::ErrorClass::success) [[unlikely]] {
-    exchange.note(report(exchange.comm_, operation, nullptr));
-  }
   --exchange.open_;
+  if (operation.outcome.error != base::ErrorClass::success) [[unlikely]]
+    exchange.message_failed(operation);
   if (exchange.who_ && exchange.is_done(exchange.awaited_)) {
     exchange.ready_ = std::exchange(exchange.who_, nullptr);
     exchange.comm_.library->schedules->make_ready(exchange);

@@ -147,6 +147,7 @@ class CollContext {
   [[gnu::cold]] void note_failure(base::Error error) noexcept;
   void withdraw_messages() noexcept;
   [[gnu::cold]] void end_abandoned() noexcept;
+  [[gnu::cold]] void message_failed(const device::Operation& operation) noexcept;
   static void on_done(device::Operation& operation) noexcept;
   void start_send(Part& part, const ConstData& data, int dest) noexcept;
   void start_receive(Part& part, const Data& data, int source) noexcept;

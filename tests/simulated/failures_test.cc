@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+//
+// Generated programs (tests/mpi/random) in simulated jobs of which ranks die, at any packet. Every
+// other rank ends with what the serial model says, or with an error class of mpi-ext.h; agreements
+// give all the same value; a rank that waits for ever is found. Time is that of the simulation, so
+// a seed repeats each run.
+//
+// FULMAR_TEST_PROGRAMS=n runs n of them, from seed FULMAR_TEST_SEED on.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "mpi/random/report.h"
+#include "simulated/failing_programs.h"
+#include "simulated/job.h"
+#include "simulated/programs.h"
+
+namespace simulated {
+namespace {
+
+class Failures : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { prepare_programs(); }
+
+  struct Counts {
+    std::uint64_t runs = 0;
+    std::uint64_t deaths = 0;
+    std::uint64_t interrupted = 0;  ///< programs that were
+  };
+  static Counts& counts() {
+    static Counts all;
+    return all;
+  }
+
+  /// The digest of the whole run.
+  static std::uint64_t run(std::uint64_t seed) {
+    begin_program(seed);
+    simulated::Setup setup(seed);
+    Job job(setup, seed);
+    job.let_ranks_die(seed);
+    Outcomes outcomes(generated::at(setup.ranks));
+    const std::string left = job.run(
+        [&](int rank) { run_failing_program(job, seed, rank, outcomes[generated::at(rank)]); });
+    if (!left.empty()) generated::fail("after the program:" + left);
+    const std::string wrong = differences(outcomes, *job.deaths());
+    if (!wrong.empty()) generated::fail(wrong);
+    ++counts().runs;
+    counts().deaths += static_cast<std::uint64_t>(job.deaths()->count());
+    for (const auto& each : outcomes) counts().interrupted += each.size() > 1 ? 1 : 0;
+    return job.digest();
+  }
+};
+
+TEST_F(Failures, leave_survivors_that_go_on) {
+  const std::uint64_t first = number_from("FULMAR_TEST_SEED", 1);
+  const std::uint64_t count = number_from("FULMAR_TEST_PROGRAMS", 200);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) run(seed);
+  std::printf("%llu programs, %llu deaths, %llu ranks were interrupted\n",
+              static_cast<unsigned long long>(counts().runs),
+              static_cast<unsigned long long>(counts().deaths),
+              static_cast<unsigned long long>(counts().interrupted));
+  if (count < 100) return;
+  EXPECT_GT(counts().deaths, counts().runs / 4);
+  EXPECT_GT(counts().interrupted, counts().runs / 4);
+}
+
+/// MPI_ERR_OTHER of a member whose leader had lost the other one; MPI_ERR_RANK, as members of which nothing
+/// had come named rank 0; a sum without the part of a process that had received nothing from the dead one.
+TEST_F(Failures, that_gave_wrong_results_once_do_not_any_more) {
+  for (const std::uint64_t seed : {181U, 278U, 1342U}) run(seed);
+}
+
+TEST_F(Failures, are_repeated_by_their_seed) {
+  for (const std::uint64_t seed : {3U, 77U, 1234U}) {
+    EXPECT_EQ(run(seed), run(seed)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace simulated
