@@ -38,7 +38,7 @@ endfunction()
 
 if(TARGET mpi_abi)
   fulmar_add_interface(rwapi 1 HEADERS rwapi.h)
-  fulmar_add_interface(sisci 1 HEADERS sisci_api.h sisci_error.h sisci_types.h)
+  fulmar_add_interface(sisci 1 HEADERS dis_types.h sisci_api.h sisci_error.h sisci_types.h)
   fulmar_add_interface(vipl 1 HEADERS vipl.h ON sisci)
   # The name by which programs of its time load the library.
   add_custom_command(TARGET vipl POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <pthread.h>
+
 #include <cstdint>
 
 #include "sisci/library.h"
@@ -12,6 +14,28 @@ namespace fulmar::sisci {
 /// The one pointer behind the C interface: set between SCIInitialize and SCITerminate.
 [[nodiscard]] Library*& current() noexcept;
 
+/// Programs cancel threads that poll with calls of SISCI, also asynchronously. While this exists the calling thread is
+/// not cancelled, so that no lock stays behind; it is when this ends. The type is changed, too: glibc's handler of a
+/// cancellation that was on its way looks at the type alone (seen with 2.36).
+class Uncancelled {
+ public:
+  Uncancelled() noexcept {
+    (void)::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
+    (void)::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_);
+  }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+  // The thread may end in it.
+  ~Uncancelled() noexcept(false) {
+    (void)::pthread_setcancelstate(state_, nullptr);
+    (void)::pthread_setcanceltype(type_, nullptr);
+  }
+
+ private:
+  int state_ = PTHREAD_CANCEL_ENABLE;
+  int type_ = PTHREAD_CANCEL_DEFERRED;
+};
+
 /// Runs `body(Library&)`, which gives a sci_error_t, with the lock held once. What it has sent is on its way at the end:
 /// a program that waits for memory to change calls nothing meanwhile.
 template <class Body>
@@ -19,6 +43,7 @@ void call(sci_error_t* error, Body&& body) {
   Library* const library = current();
   sci_error_t status = SCI_ERR_NOT_INITIALIZED;
   if (library != nullptr) {
+    const Uncancelled uncancelled;
     const Locked lock(*library);
     status = body(*library);
     library->port->release();

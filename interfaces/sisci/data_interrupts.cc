@@ -98,8 +98,9 @@ void SCITriggerDataInterrupt(sci_remote_data_interrupt_t interrupt, void* data, 
     fulmar::sisci::TransferGroup group;
     (void)start_write(library, *found, 0, {static_cast<const std::byte*>(data), length}, 0, group);
     (void)await_group(library, group, UINT32_MAX);
-    const bool is_told = group.status == SCI_ERR_OK || group.status == SCI_ERR_REMOTE_BUSY ||
-                         group.status == SCI_ERR_NOSPC;
+    // Programs know a full queue as SCI_ERR_NOSPC, wherever it is, and try again.
+    if (group.status == SCI_ERR_REMOTE_BUSY) return SCI_ERR_NOSPC;
+    const bool is_told = group.status == SCI_ERR_OK || group.status == SCI_ERR_NOSPC;
     return is_told ? group.status : SCI_ERR_NOT_CONNECTED;
   });
 }

@@ -337,9 +337,8 @@ void SCIStartDmaTransferVec(sci_dma_queue_t dq, sci_local_segment_t localSegment
     if (vecLength > DIS_DMA_MAX_VECLEN) return SCI_ERR_MAX_ENTRIES;
     std::vector<DmaEntry> entries;
     for (const dis_dma_vec_t& each : std::span(disDmaVec, vecLength)) {
-      status = first_error(check_flags(each.flags, 0),
-                           fulmar::sisci::check_entry(local, each.local_offset, *remote,
-                                                      each.remote_offset, each.size));
+      status = fulmar::sisci::check_entry(local, each.local_offset, *remote, each.remote_offset,
+                                          each.size);
       if (status != SCI_ERR_OK) return status;
       entries.push_back(
           {local, local->base + each.local_offset, remote, each.remote_offset, each.size});

@@ -16,7 +16,7 @@ struct Text {
 
 constexpr std::array texts{
     Text{SCI_ERR_OK, "No error"},
-    Text{SCI_ERR_BUSY, "Busy: maps, sequences, connections or transfers have to end first"},
+    Text{SCI_ERR_BUSY, "Busy: maps, connections or transfers have to end first"},
     Text{SCI_ERR_FLAG_NOT_IMPLEMENTED, "The flag is one of SISCI that this library does not have"},
     Text{SCI_ERR_ILLEGAL_FLAG, "The call has no such flag"},
     Text{SCI_ERR_NOSPC, "No memory"},

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <vector>
 
 #include "sisci/api.h"
 #include "sisci/call.h"
@@ -108,9 +109,18 @@ sci_sequence_status_t status_of(const Sequence& sequence) noexcept {
   return remote->posted.status == SCI_ERR_OK ? SCI_SEQ_OK : SCI_SEQ_RETRIABLE;
 }
 
+std::vector<Sequence*> sequences_of(const Library& library, const Map& map) {
+  std::vector<Sequence*> found;
+  for (const auto& [handle, sequence] : library.sequences.all()) {
+    if (sequence->map == &map) found.push_back(sequence.get());
+  }
+  return found;
+}
+
 }  // namespace
 
 void remove_map(Library& library, Map& map) noexcept {
+  for (Sequence* const sequence : sequences_of(library, map)) remove(library.sequences, *sequence);
   if (!map.pages.empty()) (void)::munmap(map.pages.data(), map.pages.size());
   --(map.local != nullptr ? map.local->maps : map.remote->maps);
   remove(library.maps, map);
@@ -212,7 +222,7 @@ void SCIUnmapSegment(sci_map_t map, unsigned int flags, sci_error_t* error) {
     const sci_error_t status =
         first_error(check_flags(flags, 0), check_parameter(found != nullptr));
     if (status != SCI_ERR_OK) return status;
-    if (found->sequences != 0 || found->uses != 0) return SCI_ERR_BUSY;
+    if (found->uses != 0) return SCI_ERR_BUSY;
     remove_map(library, *found);
     return SCI_ERR_OK;
   });
@@ -228,7 +238,6 @@ void SCICreateMapSequence(sci_map_t map, sci_sequence_t* sequence, unsigned int 
     if (status != SCI_ERR_OK) return status;
     Sequence& made = make(library.sequences, *found->descriptor);
     made.map = found;
-    ++found->sequences;
     *sequence = fulmar::sisci::handle_of<sci_sequence_t>(made);
     return SCI_ERR_OK;
   });
@@ -240,7 +249,6 @@ void SCIRemoveSequence(sci_sequence_t sequence, unsigned int flags, sci_error_t*
     const sci_error_t status =
         first_error(check_flags(flags, 0), check_parameter(found != nullptr));
     if (status != SCI_ERR_OK) return status;
-    --found->map->sequences;
     remove(library.sequences, *found);
     return SCI_ERR_OK;
   });

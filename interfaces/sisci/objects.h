@@ -141,7 +141,6 @@ struct Map : Object {
   std::byte* address = nullptr;  ///< for loads and stores; null: explicit transfers only
   std::span<std::byte> pages;    ///< that this map has mapped
   std::uint32_t transfer_flags = 0;
-  std::uint32_t sequences = 0;
   std::uint32_t uses = 0;
 };
 

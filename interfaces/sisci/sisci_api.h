@@ -8,8 +8,8 @@
  * of the preprocessor (and can be used wherever the variables of early versions could, except by address),
  * and sizes are size_t, to which the unsigned int of early programs converts.
  *
- * Units: sizes and offsets in bytes, timeouts in ms. Threads: any thread may call; callbacks run on a thread
- * of the library. `error` is written by every call that has it, unless it is NULL; results that are returned
+ * Units: sizes and offsets in bytes, timeouts in ms. Threads: any thread may call, and is not cancelled
+ * (pthread_cancel) before its call ends; callbacks run on a thread of the library. `error` is written by every call that has it, unless it is NULL; results that are returned
  * through pointers are written only with SCI_ERR_OK. Every call with `error` can give SCI_ERR_NOT_INITIALIZED,
  * SCI_ERR_ILLEGAL_PARAMETER (a handle that is none, or NULL) and SCI_ERR_ILLEGAL_FLAG, calls with an adapter's
  * number SCI_ERR_ILLEGAL_ADAPTERNO and SCI_ERR_NO_SUCH_ADAPTERNO: there is adapter 0. Other errors stand at the
@@ -199,7 +199,7 @@ volatile void* SCIMapRemoteSegment(sci_remote_segment_t segment, sci_map_t* map,
  * yet. SCI_ERR_NOT_SUPPORTED: SCI_FLAG_FIXED_MAP_ADDR or SCI_FLAG_READONLY_MAP of the program's memory. */
 void* SCIMapLocalSegment(sci_local_segment_t segment, sci_map_t* map, size_t offset, size_t size,
                          void* addr, unsigned int flags, sci_error_t* error);
-/* SCI_ERR_BUSY while a sequence or a transfer has it. */
+/* Ends the map's sequences. SCI_ERR_BUSY while a transfer has it. */
 void SCIUnmapSegment(sci_map_t map, unsigned int flags, sci_error_t* error);
 
 /* ---- Sequences: whether what was written through a map has arrived ---- */
@@ -377,8 +377,8 @@ void SCIConnectDataInterrupt(sci_desc_t sd, sci_remote_data_interrupt_t* interru
 void SCIDisconnectDataInterrupt(sci_remote_data_interrupt_t interrupt, unsigned int flags,
                                 sci_error_t* error);
 /* Waits until the other node's library has the data. SCI_ERR_OUT_OF_RANGE (more than
- * SCI_DATA_INTERRUPT_BYTES), SCI_ERR_REMOTE_BUSY (the program there has 1024 that it has not taken),
- * SCI_ERR_NOT_CONNECTED, SCI_ERR_NOSPC. */
+ * SCI_DATA_INTERRUPT_BYTES), SCI_ERR_NOSPC (also where the program there has 1024 that it has not taken),
+ * SCI_ERR_NOT_CONNECTED. */
 void SCITriggerDataInterrupt(sci_remote_data_interrupt_t interrupt, void* data, unsigned int length,
                              unsigned int flags, sci_error_t* error);
 

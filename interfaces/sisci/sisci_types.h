@@ -70,7 +70,8 @@ typedef struct {
 } sci_address_t;
 typedef uint64_t sci_ioaddr_t;
 
-/* One entry of SCIStartDmaTransferVec; sizes and offsets in bytes, flags 0. */
+/* One entry of SCIStartDmaTransferVec; sizes and offsets in bytes. Programs leave `flags` undefined: they are not
+ * looked at. */
 typedef struct {
   unsigned int size;
   unsigned int local_offset;

@@ -122,7 +122,7 @@ bool send(Provider& provider, Peer& peer, Lock& lock) {
   SCITriggerDataInterrupt(control, &message, sizeof message, 0, &error);
   lock.lock();
   if (error == SCI_ERR_OK) return peer.state == State::ready && !peer.outbox.empty();
-  if (error == SCI_ERR_REMOTE_BUSY || error == SCI_ERR_NOSPC) {
+  if (error == SCI_ERR_NOSPC) {
     peer.outbox.push_front(message);
     peer.retry = Clock::now() + patience;
     return false;

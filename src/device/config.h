@@ -44,6 +44,7 @@ struct RemoteSchedule {
     automatic,  ///< where they need nothing of the target's processor
     always,     ///< wherever they can
     never,
+    requests,  ///< never, and memory of the own node by requests as well
   };
   Direct direct = Direct::automatic;
   /// Short puts that continue each other travel in one write, or in one message of requests, while

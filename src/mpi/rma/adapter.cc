@@ -150,8 +150,8 @@ bool has_adapter_targets(const Win& win) noexcept {
   const Direct direct = config.remote_schedule.direct;
   // What is checked goes by requests: the target records it.
   if (win.library->world->checks_windows) return false;
-  if (win.device->network() == nullptr || direct == Direct::never || win.dynamic() ||
-      config.rdma_protocol == device::RdmaProtocol::off) {
+  if (win.device->network() == nullptr || direct == Direct::never || direct == Direct::requests ||
+      win.dynamic() || config.rdma_protocol == device::RdmaProtocol::off) {
     return false;
   }
   // Software of the target that has to be woken is not faster than the library's own.

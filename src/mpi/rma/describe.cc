@@ -107,7 +107,7 @@ constexpr std::array<const char*, 4> way_names = {"loads and stores", "calls and
 Way way_to(const Win& win, int rank) {
   const RmaTarget& target = win.targets[static_cast<std::size_t>(rank)];
   if (target.direct) return Way::stores;
-  const bool on_node = target.control != nullptr && win.watch.check == nullptr;
+  const bool on_node = target.control != nullptr && !win.node.by_requests;
   if (on_node && (target.remote != 0 || win.node.tables.lines != 0)) return Way::kernel;
   const WinAdapter* const adapter = win.origin.adapter.get();
   return adapter != nullptr && adapter->reaches(rank) ? Way::adapter : Way::requests;

@@ -131,13 +131,24 @@ void set_targets(Win& win, const std::vector<WinFacts>& facts) {
   }
 }
 
-/// Where all ranks want it. Other ranks are then reached by requests, so that each sees what is done
-/// to its own memory, and none of its own operations takes the straight way.
-void start_checking(Win& win, const std::vector<WinFacts>& facts) {
-  const bool all = std::all_of(facts.begin(), facts.end(),
-                               [](const WinFacts& each) { return each.checked != 0; });
-  if (!all) return;
-  win.watch.check = std::make_unique<WindowCheck>();
+/// What this rank wants of a window that all have to want.
+void add_wishes(const Win& win, WinFacts& own) {
+  using Direct = device::RemoteSchedule::Direct;
+  own.checked = win.library->world->checks_windows ? 1 : 0;
+  const bool by_requests = win.device->config().remote_schedule.direct == Direct::requests;
+  own.by_requests = own.checked != 0 || by_requests ? 1 : 0;
+}
+
+/// Where all ranks want it, other ranks are reached by requests, and so is the own one. Checks need that: each sees
+/// what is done to its own memory, and none of its own operations takes the straight way.
+void heed_wishes(Win& win, const std::vector<WinFacts>& facts) {
+  const auto all = [&](std::uint32_t WinFacts::* wish) {
+    return std::all_of(facts.begin(), facts.end(),
+                       [&](const WinFacts& each) { return each.*wish != 0; });
+  };
+  if (!all(&WinFacts::by_requests)) return;
+  if (all(&WinFacts::checked)) win.watch.check = std::make_unique<WindowCheck>();
+  win.node.by_requests = true;
   win.node.calls.reset();
   win.node.tables = {};
   for (int rank = 0; rank < win.size(); ++rank) {
@@ -212,13 +223,13 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   own.adapters = has_adapter_targets(win) ? 1 : 0;
   own.heap = own_heap_name(win);
   std::vector<WinFacts> facts;
-  own.checked = library.world->checks_windows ? 1 : 0;
+  add_wishes(win, own);
   if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
   if (const Error bad = map_controls(win, mapping, facts); bad.failed()) return bad;
   set_targets(win, facts);
   use_own_memory(win);
   map_heaps(win, facts);
-  start_checking(win, facts);
+  heed_wishes(win, facts);
   return finish(made, wanted, facts, out);
 }
 
@@ -242,7 +253,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   WinFacts own{wanted.size, wanted.unit};
   own.alignment = alignment_of(wanted.info);
   own.apart = spacing == Spacing::aligned ? 1 : 0;
-  own.checked = library.world->checks_windows ? 1 : 0;
+  add_wishes(win, own);
   own.adapters = has_adapter_targets(win) ? 1 : 0;
   const Error prepared = mapping.prepare(own);
   own.failed = static_cast<std::uint32_t>(prepared.code());
@@ -257,7 +268,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   set_targets(win, facts);
   use_node_controls(win, ranks);
   use_node_memory(win, ranks, plan);
-  start_checking(win, facts);
+  heed_wishes(win, facts);
   wanted.base = base = win.target(win.rank()).memory;
   set_own(win, wanted);
   return finish(made, wanted, facts, out);

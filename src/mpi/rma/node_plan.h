@@ -16,15 +16,16 @@ namespace fulmar::mpi {
 struct WinFacts {
   std::int64_t size = 0;
   std::int64_t unit = 1;
-  std::uint64_t base = 0;       ///< of a window of MPI_Win_create; else 0
-  std::uint64_t heap = 0;       ///< name of its heap of MPI_Alloc_mem (node_heaps.h); 0: none
-  std::uint64_t secret = 0;     ///< with which the first rank of a node hands out the memory
-  std::uint32_t socket = 0;     ///< where this rank takes it; 0: nowhere
-  std::uint32_t failed = 0;     ///< the class of its error
-  std::uint32_t alignment = 1;  ///< bytes that it asks for, a power of two
-  std::uint32_t apart = 0;      ///< it allows gaps between the memory of ranks
-  std::uint32_t checked = 0;    ///< it wants its operations to be checked (FULMAR_CHECK=rma)
-  std::uint32_t adapters = 0;   ///< its network reaches the memory of some rank (mpi/rma/adapter.h)
+  std::uint64_t base = 0;         ///< of a window of MPI_Win_create; else 0
+  std::uint64_t heap = 0;         ///< name of its heap of MPI_Alloc_mem (node_heaps.h); 0: none
+  std::uint64_t secret = 0;       ///< with which the first rank of a node hands out the memory
+  std::uint32_t socket = 0;       ///< where this rank takes it; 0: nowhere
+  std::uint32_t failed = 0;       ///< the class of its error
+  std::uint32_t alignment = 1;    ///< bytes that it asks for, a power of two
+  std::uint32_t apart = 0;        ///< it allows gaps between the memory of ranks
+  std::uint32_t checked = 0;      ///< it wants its operations to be checked (FULMAR_CHECK=rma)
+  std::uint32_t by_requests = 0;  ///< it wants all memory to be reached so (FULMAR_RMA_DIRECT)
+  std::uint32_t adapters = 0;  ///< its network reaches the memory of some rank (mpi/rma/adapter.h)
 };
 
 /// Where the memory of each rank of a node begins in their file, and its length.

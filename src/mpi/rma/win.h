@@ -118,6 +118,8 @@ struct NodeTables {
 
 /// Ways to memory of the node that is not mapped.
 struct NodeWays {
+  bool by_requests =
+      false;  ///< none is used: the node's ranks are reached like those of other hosts
   NodeTables tables;
   /// What is mapped of memory of MPI_Alloc_mem, in a window of MPI_Win_create.
   std::vector<std::shared_ptr<const HeapMapping>> heaps;

@@ -69,9 +69,10 @@ void remote_schedule(Options& options, const Surroundings& /*surroundings*/, Dev
   using Direct = device::RemoteSchedule::Direct;
   const std::string& when = options.text("FULMAR_RMA_DIRECT");
   const std::string& agent = options.text("FULMAR_RMA_ATOMICS");
-  device.set_remote_schedule({.direct = when == "always"  ? Direct::always
-                                        : when == "never" ? Direct::never
-                                                          : Direct::automatic,
+  device.set_remote_schedule({.direct = when == "always"     ? Direct::always
+                                        : when == "never"    ? Direct::never
+                                        : when == "requests" ? Direct::requests
+                                                             : Direct::automatic,
                               .merges = options.is_on("FULMAR_RMA_MERGE"),
                               .interleaves = options.is_on("FULMAR_RMA_INTERLEAVE"),
                               .atomics = agent == "adapter"  ? Atomics::adapter

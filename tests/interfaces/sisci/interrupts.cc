@@ -196,7 +196,7 @@ void check_data(const Ring& ring) {
   expect_error(take(0), SCI_ERR_TIMEOUT, "no more");
   ring.barrier();
   for (int i = 0; i < 1024; ++i) expect_ok(trigger(1), "room for 1024");
-  expect_error(trigger(1), SCI_ERR_REMOTE_BUSY, "no room for more");
+  expect_error(trigger(1), SCI_ERR_NOSPC, "no room for more");
   ring.barrier();
   expect_ok(error_of(SCIRemoveDataInterrupt, local, 0U), "SCIRemoveDataInterrupt");
   ring.barrier();

@@ -192,12 +192,57 @@ void check_maps(const Job& job, const test::Exported& own, sci_remote_segment_t 
   expect_equal(SCICheckSequence(sequence, 0, &error), SCI_SEQ_OK, "SCICheckSequence");
   SCIStoreBarrier(sequence, 0);
   SCIFlushReadBuffers(sequence);
-  expect_error(error_of(SCIUnmapSegment, all.map, 0U), SCI_ERR_BUSY, "a sequence has it");
   expect_ok(error_of(SCIRemoveSequence, sequence, 0U), "SCIRemoveSequence");
   expect_ok(
       error_of(SCICacheSync, all.map, const_cast<void*>(static_cast<volatile void*>(all.memory)),
                bytes, SCI_FLAG_CACHE_FLUSH | SCI_FLAG_CACHE_INVALIDATE),
       "SCICacheSync");
+}
+
+/// A map's sequences end with it.
+void check_unmapped_sequence(sci_remote_segment_t remote, bool shares) {
+  sci_sequence_t sequence = nullptr;
+  sci_error_t error = test::untouched;
+  {
+    const test::Mapped map(remote, 0, bytes, shares ? 0 : SCI_FLAG_NO_ADDRESS_MAP);
+    expect_ok(error_of(SCICreateMapSequence, map.map, &sequence, 0U), "SCICreateMapSequence");
+    expect_equal(SCIStartSequence(sequence, 0, &error), SCI_SEQ_OK, "SCIStartSequence");
+  }
+  expect_equal(SCICheckSequence(sequence, 0, &error), SCI_SEQ_NOT_RETRIABLE, "without its map");
+  expect_error(error, SCI_ERR_ILLEGAL_PARAMETER, "a sequence that is none any more");
+  expect_error(error_of(SCIRemoveSequence, sequence, 0U), SCI_ERR_ILLEGAL_PARAMETER, "the same");
+}
+
+struct Flusher {
+  sci_sequence_t sequence;
+  std::atomic<unsigned> flushes = 0;
+};
+
+void* flush_for_ever(void* argument) {
+  auto& flusher = *static_cast<Flusher*>(argument);
+  (void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+  for (;;) {
+    SCIFlush(flusher.sequence, 0);
+    ++flusher.flushes;
+  }
+}
+
+/// Threads that flush in a loop are cancelled by their programs, and the library goes on.
+void check_cancelled_flushes(sci_remote_segment_t remote, bool shares) {
+  constexpr int threads = 4;
+  const test::Mapped map(remote, 0, bytes, shares ? 0 : SCI_FLAG_NO_ADDRESS_MAP);
+  Flusher flusher{};
+  expect_ok(error_of(SCICreateMapSequence, map.map, &flusher.sequence, 0U), "SCICreateMapSequence");
+  for (int i = 0; i < threads; ++i) {
+    pthread_t thread{};
+    const unsigned before = flusher.flushes;
+    expect_equal(pthread_create(&thread, nullptr, flush_for_ever, &flusher), 0, "pthread_create");
+    test::await([&] { return flusher.flushes > before + 20; }, "flushes");
+    expect_equal(pthread_cancel(thread), 0, "pthread_cancel");
+    // Its result is not PTHREAD_CANCELED with every glibc.
+    expect_equal(pthread_join(thread, nullptr), 0, "pthread_join");
+    SCIFlush(flusher.sequence, 0);
+  }
 }
 
 /// The end of a segment is the end of its connections.
@@ -235,6 +280,8 @@ void check_connections(sci_desc_t device, const Job& job, bool shares) {
   expect_equal(node, job.previous(), "of the node before");
   expect_error(error_of(SCIRemoveSegment, own.segment, 0U), SCI_ERR_BUSY, "mapped");
   check_maps(job, own, remote, shares);
+  check_unmapped_sequence(remote, shares);
+  check_cancelled_flushes(remote, shares);
   barrier();
   for (std::size_t i = 0; shares && i < bytes; ++i) {
     expect(own.memory[i] == static_cast<unsigned char>(i * 3 + static_cast<std::size_t>(job.rank)),
