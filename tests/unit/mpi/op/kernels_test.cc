@@ -2,11 +2,14 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/op/kernels.h"
 
+#include <mpi-ext.h>
+
 #include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "mpi/datatype/half.h"
 #include "unit/support/objects.h"
 
 namespace fulmar::mpi {
@@ -16,12 +19,20 @@ constexpr std::size_t room = 8192;
 
 class KernelsTest : public Objects {
  protected:
+  template <class Real>
+  static Real of(double value) {
+    if constexpr (sizeof(Real) == 2) {
+      return Real(static_cast<float>(value));
+    } else {
+      return static_cast<Real>(value);
+    }
+  }
   /// Values of which products are rounded, so that a fused multiply-add would be seen.
   template <class Real>
   void fill_with(std::vector<std::byte>& bytes) {
-    std::uniform_real_distribution<Real> values(-3, 3);
+    std::uniform_real_distribution<double> values(-3, 3);
     for (std::size_t at = 0; at + sizeof(Real) <= bytes.size(); at += sizeof(Real)) {
-      const Real value = values(random_);
+      const Real value = of<Real>(values(random_));
       std::memcpy(bytes.data() + at, &value, sizeof value);
     }
   }
@@ -31,6 +42,10 @@ class KernelsTest : public Objects {
       fill_with<float>(bytes);
     } else if (datatype == MPI_DOUBLE || datatype == MPI_C_DOUBLE_COMPLEX) {
       fill_with<double>(bytes);
+    } else if (datatype == MPIX_C_FLOAT16 || datatype == MPIX_C_FLOAT16_COMPLEX) {
+      fill_with<Half>(bytes);
+    } else if (datatype == MPIX_BFLOAT16) {
+      fill_with<Bfloat16>(bytes);
     } else {
       for (std::byte& each : bytes)
         each = static_cast<std::byte>(random_() % 3 == 0 ? 0 : random_());
@@ -62,10 +77,12 @@ class KernelsTest : public Objects {
 /// Loops for all processors and those with the vectors of this one give the same bits, whatever the
 /// length and the alignment.
 TEST_F(KernelsTest, Results_do_not_depend_on_the_processor) {
-  const std::array types = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T,         MPI_UINT16_T,
-                            MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T,         MPI_UINT64_T,
-                            MPI_FLOAT,   MPI_DOUBLE,   MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
-                            MPI_C_BOOL,  MPI_LOGICAL8, MPI_LONG_DOUBLE};
+  const std::array types = {MPI_INT8_T,     MPI_UINT8_T,         MPI_INT16_T,
+                            MPI_UINT16_T,   MPI_INT32_T,         MPI_UINT32_T,
+                            MPI_INT64_T,    MPI_UINT64_T,        MPI_FLOAT,
+                            MPI_DOUBLE,     MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX,
+                            MPI_C_BOOL,     MPI_LOGICAL8,        MPI_LONG_DOUBLE,
+                            MPIX_C_FLOAT16, MPIX_BFLOAT16,       MPIX_C_FLOAT16_COMPLEX};
   int loops = 0;
   for (auto vectors = static_cast<int>(best_vectors()); vectors > 0; --vectors) {
     for (const MPI_Datatype datatype : types) {
