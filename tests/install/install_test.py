@@ -84,6 +84,7 @@ class Install(unittest.TestCase):
 
     def test_tree_holds_what_it_promises(self):
         for path in ("bin/mpiexec", "bin/mpicc", "bin/mpicxx", "bin/mpifort", "include/mpi.h", "include/mpi-ext.h",
+                     "bin/fulmar-raw",
                      "include/fulmar/mpi_fortran_handles.h", "include/fulmar/mpi_removed.h",
                      "share/doc/fulmar/examples/heat.c", "share/man/man3/MPI_Send.3", "lib/pkgconfig/fulmar.pc",
                      "lib/pkgconfig/mpi.pc", "lib/librwapi.so.1", "lib/pkgconfig/rwapi.pc", "include/rwapi.h",

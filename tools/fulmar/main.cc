@@ -111,7 +111,9 @@ CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
       ->check(CLI::Range(1.0, 60e3));
   command
       ->add_option("--rounds", arguments.rounds,
-                   "measure all settings in turn so often; figures are medians (3; 1 with --quick)")
+                   "measure all settings in turn so often; figures are medians, and verdicts need "
+                   "three (5; 1 "
+                   "with --quick)")
       ->check(CLI::Range(1, 1000));
   command->add_option("-n,--ranks", arguments.options.ranks, "ranks of rings (one a core, 4 to 16)")
       ->check(CLI::Range(2, 4096));
@@ -300,6 +302,10 @@ int main(int argc, char** argv) {
     return app.exit(say_unknown(app, found));
   }
   if (layers_command->parsed()) {
+    layers_arguments.options.command = "fulmar";
+    for (const char* word : std::vector<const char*>(argv + 1, argv + argc)) {
+      layers_arguments.options.command += std::string(" ") + word;
+    }
     return layers(layers_arguments);
   }
   if (bench_command->parsed()) {

@@ -42,9 +42,11 @@ void check_fence(const Window& window) {
   for (std::size_t i = 0; i < words; ++i) sent[i] = static_cast<std::int32_t>(i) + 100 * rank;
   const auto count = static_cast<int>(words);
   MPI_Win_fence(0, window.get());
-  MPI_Put(sent.data(), count, MPI_INT32_T, next, window.at(next, 0), count, MPI_INT32_T, window.get());
+  MPI_Put(sent.data(), count, MPI_INT32_T, next, window.at(next, 0), count, MPI_INT32_T,
+          window.get());
   MPI_Win_fence(0, window.get());
-  MPI_Get(got.data(), count, MPI_INT32_T, next, window.at(next, 0), count, MPI_INT32_T, window.get());
+  MPI_Get(got.data(), count, MPI_INT32_T, next, window.at(next, 0), count, MPI_INT32_T,
+          window.get());
   MPI_Win_fence(0, window.get());
   expect(got == sent, "what was put is got");
   const int before = (rank + size - 1) % size;

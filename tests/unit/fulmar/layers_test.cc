@@ -42,6 +42,7 @@ Results result(double ns, double megabytes) {
   add(results, "latency", 8, ns);
   add(results, "exchange", 8, ns);
   add(results, "put", 8, ns);
+  add(results, "get", 8, ns);
   add(results, "put-bw", 64, ns_of(64, megabytes));
   add(results, "allreduce", 8, ns);
   series_of(results, "pairs", 4).points.push_back({8, ns, 0.9 * ns, 1.2 * ns, 1, 1});
@@ -54,6 +55,8 @@ Results result(double ns, double megabytes) {
     add(results, "typed", bytes, ns_of(bytes, megabytes));
     add(results, "exchange", bytes, ns_of(bytes, 2 * megabytes));
     add(results, "burst", bytes, ns_of(bytes, megabytes));
+    add(results, "rwapi-latency", bytes, ns_of(bytes, megabytes));
+    add(results, "rwapi-burst", bytes, ns_of(bytes, megabytes));
     add(results, "bandwidth", bytes, ns_of(bytes, megabytes));
     add(results, "bibw", bytes, ns_of(bytes, 2 * megabytes));
     add(results, "put-bibw", bytes, ns_of(bytes, 2 * megabytes));
@@ -102,6 +105,7 @@ void add_adapter(Measured& measured) {
     add(measured["raw-verbs"], "raw-verbs-write", bytes, ns_of(bytes, 870));
   }
   add(measured["raw-verbs"], "raw-verbs", 8, 6600);
+  measured["verbs-rwapi"] = result(5000, 860);
   measured["verbs-read"] = result(5000, 300);
   measured["verbs-read-inlined"] = result(5000, 280);
   measured["verbs-two-queues"] = result(5000, 295);
@@ -135,6 +139,12 @@ Measured as_in_the_papers() {
   measured["channel"] = result(5600, 650);
   measured["ch3"] = result(5300, 840);
   measured["adi3"] = result(4900, 840);
+  time_of(measured["channel"], "latency", 1024) = 6600;
+  time_of(measured["ch3"], "latency", 1024) = 6300;
+  time_of(measured["adi3"], "latency", 1024) = 5900;
+  time_of(measured["verbs-zerocopy"], "latency", 1024) = 8600;
+  time_of(measured["verbs-ch3"], "latency", 1024) = 8300;
+  time_of(measured["verbs-default"], "latency", 1024) = 7900;
   time_of(measured["adi3"], "barrier", 0, 2) = 6000;
   time_of(measured["adi3"], "barrier", 0, 4) = 18000;
   measured["default"] = late_burst(result(5000, 500));
@@ -143,6 +153,7 @@ Measured as_in_the_papers() {
   measured["put-mapped"] = result(5200, 840);
   measured["put-tcp-apart"] = result(7400, 840);
   measured["put-tcp"] = result(7400, 910);
+  measured["rwapi"] = result(1760, 800);
   measured["copied"] = result(5000, 400);
   measured["reached"] = result(5000, 130);
   measured["polls"] = result(3870, 0.3);
@@ -159,6 +170,7 @@ TEST(Figures, everything_holds_where_the_papers_measured) {
   const Measured measured = as_in_the_papers();
   for (const Figure& figure : figures()) {
     const Verdict verdict = figure.judge(measured);
+    if (verdict.outcome == Outcome::unclaimed) continue;
     EXPECT_EQ(verdict.outcome, Outcome::holds) << figure.title << ": " << verdict.here;
   }
 }
@@ -173,10 +185,10 @@ TEST(Figures, nothing_holds_where_all_are_alike) {
   add(measured["raw-verbs"], "raw-verbs-write", 1U << 17, 1000);
   add(measured["raw-verbs"], "raw-verbs", 8, 1000);
   for (const Figure& figure : figures()) {
+    if (figure.judge(measured).outcome == Outcome::unclaimed) continue;
     const bool alike_is_what_was_found =
-        figure.judge == judge_short_zerocopy || figure.judge == judge_both_ways ||
-        figure.judge == judge_adapter_both_ways || figure.judge == judge_chained ||
-        figure.judge == judge_queues;
+        figure.judge == judge_both_ways || figure.judge == judge_adapter_both_ways ||
+        figure.judge == judge_chained || figure.judge == judge_queues;
     EXPECT_EQ(figure.judge(measured).outcome,
               alike_is_what_was_found ? Outcome::holds : Outcome::differs)
         << figure.title;
@@ -289,6 +301,7 @@ TEST(Figures, a_design_out_of_order_over_an_adapter_differs) {
 
 TEST(Figures, a_burst_that_grows_early_differs) {
   Measured measured;
+  measured["rwapi"] = result(5000, 800);
   measured["default"] = result(5000, 800);
   const Verdict verdict = judge_burst(measured);
   EXPECT_EQ(verdict.outcome, Outcome::differs);
@@ -433,13 +446,17 @@ TEST(LayersPage, draws_rings_as_rows) {
 
 TEST(LayersPage, leaves_out_adapters_that_are_not_there) {
   Measured measured = as_in_the_papers();
-  EXPECT_NE(page(measured).find("with kept registrations"), std::string::npos);
-  EXPECT_NE(page(measured).find("four designs over an adapter"), std::string::npos);
+  EXPECT_NE(page(measured).find("<h2>Without RDMA, with it, and with kept registrations"),
+            std::string::npos);
+  EXPECT_NE(page(measured).find("<h2>Latency of the four designs over an adapter"),
+            std::string::npos);
   std::erase_if(measured, [](const auto& item) {
     return item.first.starts_with("verbs-") || item.first == "raw-verbs";
   });
-  EXPECT_EQ(page(measured).find("with kept registrations"), std::string::npos);
-  EXPECT_EQ(page(measured).find("four designs over an adapter"), std::string::npos);
+  EXPECT_EQ(page(measured).find("<h2>Without RDMA, with it, and with kept registrations"),
+            std::string::npos);
+  EXPECT_EQ(page(measured).find("<h2>Latency of the four designs over an adapter"),
+            std::string::npos);
 }
 
 /// That the pipeline is last is not enough: the two others have to be near each other.

@@ -138,7 +138,10 @@ std::vector<Figure> pattern_figures() {
        "RWAPI has it from 4 KiB on.",
        Form::megabytes,
        long_limit,
-       {{"verbs-default", "latency", "ping-pong"}, {"verbs-default", "burst", "burst"}},
+       {{"verbs-default", "latency", "ping-pong"},
+        {"verbs-default", "burst", "burst"},
+        {"verbs-rwapi", "rwapi-latency", "ping-pong by RWAPI"},
+        {"verbs-rwapi", "rwapi-burst", "burst by RWAPI"}},
        judge_adapter_burst},
   };
 }

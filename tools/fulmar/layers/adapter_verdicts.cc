@@ -25,8 +25,12 @@ Verdict judge_adapter_latency(const Measured& measured) {
   }
   // The paper's others are within 3 % of each other; a machine that is shared needs more room.
   constexpr double close = 1.1;
-  const auto [least, most] = std::minmax({*piggyback, *pipeline, *zerocopy});
-  return {outcome_of(*basic > noise * most && most < close * least),
+  Truth holds = all_of({is_near(*piggyback, *pipeline, close), is_near(*pipeline, *zerocopy, close),
+                        is_near(*piggyback, *zerocopy, close)});
+  for (const Value& fast : {*piggyback, *pipeline, *zerocopy}) {
+    holds = all_of({holds, is_less(fast, *basic)});
+  }
+  return {outcome_of(holds),
           fmt::format("8 bytes: {} µs basic, {} with piggybacking, {} in the pipeline, {} without "
                       "copies.",
                       short_number(*basic), short_number(*piggyback), short_number(*pipeline),
@@ -41,7 +45,7 @@ Verdict judge_adapter_bandwidth(const Measured& measured) {
   if (!basic || !pipeline || !zerocopy) {
     return not_measured();
   }
-  return {outcome_of(*zerocopy > noise * *pipeline && *pipeline > noise * *basic),
+  return {outcome_of(all_of({is_less(*pipeline, *zerocopy), is_less(*basic, *pipeline)})),
           fmt::format("Peak from 256 KiB on: {} MB/s basic, {} in the pipeline, {} without copies.",
                       short_number(*basic), short_number(*pipeline), short_number(*zerocopy))};
 }
@@ -57,7 +61,7 @@ Verdict judge_kept_either_way(const Measured& measured) {
   if (!fetch_unkept || !fetch || !put_unkept || !put) {
     return not_measured();
   }
-  return {outcome_of(*fetch > noise * *fetch_unkept && *put > noise * *put_unkept),
+  return {outcome_of(all_of({is_less(*fetch_unkept, *fetch), is_less(*put_unkept, *put)})),
           fmt::format("1 MiB: by read {} MB/s with memory opened each time, {} with memory kept "
                       "open; by write {} and {}.",
                       short_number(*fetch_unkept), short_number(*fetch), short_number(*put_unkept),

@@ -19,7 +19,7 @@ using report::short_number;
 
 constexpr std::size_t announced_bytes = 4 * kib;
 
-std::optional<double> at(const Measured& measured, const char* name) {
+std::optional<Value> at(const Measured& measured, const char* name) {
   return Reading(measured, name).microseconds(announced_bytes);
 }
 
@@ -31,7 +31,7 @@ Verdict judge_types(const Measured& measured) {
   if (!plain || !typed) {
     return not_measured();
   }
-  return {outcome_of(*typed > noise * *plain),
+  return {outcome_of(is_less(*plain, *typed)),
           fmt::format("4 KiB: {} µs as bytes, {} as one element of a derived type.",
                       short_number(*plain), short_number(*typed))};
 }
@@ -43,7 +43,7 @@ Verdict judge_read_first(const Measured& measured) {
     return not_measured();
   }
   return {
-      outcome_of(*read * noise < *write),
+      outcome_of(is_less(*read, *write)),
       fmt::format("4 KiB: {} µs by read, {} by write.", short_number(*read), short_number(*write))};
 }
 
@@ -66,7 +66,8 @@ Verdict judge_inlined(const Measured& measured) {
                         short_number(static_cast<double>(mib) - *moved),
                         short_number(static_cast<double>(mib) - *rest));
   }
-  return {outcome_of(*read * noise < *read_inlined && *write * noise < *write_inlined), text};
+  return {outcome_of(all_of({is_less(*read, *read_inlined), is_less(*write, *write_inlined)})),
+          text};
 }
 
 Verdict judge_queues(const Measured& measured) {
@@ -76,7 +77,7 @@ Verdict judge_queues(const Measured& measured) {
     return not_measured();
   }
   constexpr double close = 1.1;
-  return {outcome_of(*two < close * *one && *one < close * *two),
+  return {outcome_of(is_near(*one, *two, close)),
           fmt::format("4 KiB by read: {} µs with one queue, {} with two.", short_number(*one),
                       short_number(*two))};
 }
@@ -89,10 +90,11 @@ Verdict judge_chained(const Measured& measured) {
   }
   // Marginal: it is there or drowns in noise, and is a small part of the whole.
   constexpr double marginal = 1.15;
-  return {outcome_of(*apart * noise > *chained && *apart < marginal * *chained),
-          fmt::format("4 KiB: {} µs with the end chained to the last write, {} where it waits for "
-                      "the end of that.",
-                      short_number(*chained), short_number(*apart))};
+  return {
+      outcome_of(all_of({negated(is_less(*apart, *chained)), is_near(*apart, *chained, marginal)})),
+      fmt::format("4 KiB: {} µs with the end chained to the last write, {} where it waits for "
+                  "the end of that.",
+                  short_number(*chained), short_number(*apart))};
 }
 
 }  // namespace fulmar::layers

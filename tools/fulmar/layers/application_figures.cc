@@ -37,19 +37,20 @@ std::vector<Curve> curves_of(const std::vector<Application>& applications,
   return curves;
 }
 
-std::optional<double> seconds(const Measured& measured, const std::string& setting,
-                              const Application& application) {
+std::optional<Value> seconds(const Measured& measured, const std::string& setting,
+                             const Application& application) {
   constexpr double microseconds_a_second = 1e6;
   const auto time = Reading(measured, setting).microseconds(0, test_of(application).c_str());
-  return time && *time > 0 ? std::optional(*time / microseconds_a_second) : std::nullopt;
+  return time && time->middle > 0 ? std::optional(*time * (1 / microseconds_a_second))
+                                  : std::nullopt;
 }
 
-/// The three designs: whether the pipeline is last, and the two others near each other.
+/// The three designs: whether the pipeline is last with each program, and the two others near each other.
 Verdict judge(const Measured& measured, const std::vector<Application>& applications) {
   double behind = 0;  // sums of logarithms
   double apart = 0;
   int count = 0;
-  bool is_last = true;
+  Truth holds = Truth::yes;
   std::string text;
   for (const Application& application : applications) {
     const auto pipeline = seconds(measured, "pipeline", application);
@@ -58,11 +59,12 @@ Verdict judge(const Measured& measured, const std::vector<Application>& applicat
     if (!pipeline || !zerocopy || !ch3) {
       continue;
     }
-    is_last = is_last && *pipeline * noise > std::max(*zerocopy, *ch3);
-    behind += std::log(*pipeline / *zerocopy);
-    apart += std::log(*ch3 / *zerocopy);
+    holds = all_of({holds, is_less(*zerocopy, *pipeline), is_less(*ch3, *pipeline),
+                    is_near(*zerocopy, *ch3, noise)});
+    behind += std::log(pipeline->middle / zerocopy->middle);
+    apart += std::log(ch3->middle / zerocopy->middle);
     text += fmt::format("{}{} {:.2f}, {:.2f}, {:.2f} s", count > 0 ? "; " : "",
-                        title_of(application), *pipeline, *zerocopy, *ch3);
+                        title_of(application), pipeline->middle, zerocopy->middle, ch3->middle);
     ++count;
   }
   if (count == 0) {
@@ -70,7 +72,7 @@ Verdict judge(const Measured& measured, const std::vector<Application>& applicat
   }
   const double slower = std::exp(behind / count);
   const double ratio = std::exp(apart / count);
-  return {outcome_of(is_last && slower > noise && ratio < noise && ratio * noise > 1),
+  return {outcome_of(holds),
           fmt::format("{}: the pipeline takes {:.2f} times as long as zero-copy in the channel, "
                       "CH3 {:.2f} times (geometric means).",
                       text, slower, ratio)};
@@ -93,9 +95,9 @@ Verdict judge_integer_sort(const Measured& measured) {
   if (!channel || !ch3 || !adi3) {
     return not_measured();
   }
-  return {outcome_of(*channel > noise * std::max(*ch3, *adi3)),
-          fmt::format("{:.2f} s in the channel, {:.2f} as CH3, {:.2f} as ADI3.", *channel, *ch3,
-                      *adi3)};
+  return {outcome_of(all_of({is_less(*ch3, *channel), is_less(*adi3, *channel)})),
+          fmt::format("{:.2f} s in the channel, {:.2f} as CH3, {:.2f} as ADI3.", channel->middle,
+                      ch3->middle, adi3->middle)};
 }
 
 std::vector<Figure> application_figures() {

@@ -3,6 +3,7 @@
 #include "fulmar/layers/layers.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "fulmar/files.h"
 #include "fulmar/layers/jobs.h"
 #include "fulmar/layers/page.h"
+#include "fulmar/layers/probe.h"
 #include "fulmar/layers/study.h"
 #include "fulmar/rdma/devices.h"
 #include "fulmar/trace/trace.h"
@@ -46,9 +48,23 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// What a study has found so far.
+struct Findings {
+  std::map<std::string, std::vector<Round>> rounds;  ///< by the name of the setting
+  std::vector<double> probes_ns;
+  std::vector<std::string> left_out;
+};
+
+int usable_cores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof cores, &cores) == 0
+             ? CPU_COUNT(&cores)
+             : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 int ring_ranks(const Options& options) {
-  const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  return options.ranks > 0 ? options.ranks : std::clamp(cores, least_ring_ranks, most_ring_ranks);
+  return options.ranks > 0 ? options.ranks
+                           : std::clamp(usable_cores(), least_ring_ranks, most_ring_ranks);
 }
 
 /// What one job found; nothing where it failed.
@@ -106,25 +122,45 @@ std::optional<measure::Results> measure_setting(const Setting& setting, const Be
   return all;
 }
 
-/// What each round found, by the name of the setting.
-using Rounds = std::map<std::string, std::vector<measure::Results>>;
+/// Said, and kept for the page; once.
+void leave_out(Findings& findings, const std::string& what) {
+  say(what);
+  auto& all = findings.left_out;
+  if (std::find(all.begin(), all.end(), what) == all.end()) all.push_back(what);
+}
+
+/// Keeps what `measure()` finds, with the probe of the machine before and after it. False: it found nothing.
+template <class Measure>
+bool keep_round(Findings& findings, const std::string& name, Measure measure) {
+  const double before = probe_line_ns();
+  auto results = measure();
+  const double after = probe_line_ns();
+  findings.probes_ns.insert(findings.probes_ns.end(), {before, after});
+  if (results) findings.rounds[name].push_back({std::move(*results), std::max(before, after)});
+  return results.has_value();
+}
 
 /// `tests`: of fulmar-raw; `name`: of what they found.
-void measure_raw(const Bench& bench, const char* name, const char* tests, Rounds& rounds) {
+void measure_raw(const Bench& bench, const char* name, const char* tests, Findings& findings) {
   if (bench.programs.raw.empty()) {
-    say("the bare machine: fulmar-raw is not beside this program, left out");
+    leave_out(findings, "the bare machine: fulmar-raw is not beside this program");
     return;
   }
   say(std::string("the bare machine: ") + tests);
   const std::string file = bench.scratch.path("raw.json");
-  std::string problem;
-  if (run_program({bench.programs.raw, "--tests", tests, "--milliseconds",
-                   fmt::format("{}", bench.effort.milliseconds), "--json", file},
-                  environment_with({})) == 0) {
-    if (auto results = read_results(file, problem)) {
-      rounds[name].push_back(std::move(*results));
-    }
-  }
+  const std::vector<std::string> words{bench.programs.raw,
+                                       "--tests",
+                                       tests,
+                                       "--milliseconds",
+                                       fmt::format("{}", bench.effort.milliseconds),
+                                       "--json",
+                                       file};
+  const bool done = keep_round(findings, name, [&]() -> std::optional<measure::Results> {
+    std::string problem;
+    if (run_program(words, environment_with({})) != 0) return std::nullopt;
+    return read_results(file, problem);
+  });
+  if (!done) leave_out(findings, std::string("the bare machine: fulmar-raw failed with ") + tests);
 }
 
 const char* name_of(Network network) { return network == Network::shm ? "shm" : "verbs"; }
@@ -163,25 +199,26 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-void measure_bare(const Bench& bench, const std::vector<Setting>& wanted, Rounds& rounds) {
+void measure_bare(const Bench& bench, const std::vector<Setting>& wanted, Findings& findings) {
   const auto uses = [&](Network network) {
     return std::any_of(wanted.begin(), wanted.end(),
                        [&](const Setting& setting) { return setting.network == network; });
   };
   if (uses(Network::shm)) {
-    measure_raw(bench, "raw", "raw-ring,raw-ring-stream,raw-pipe-stream", rounds);
+    measure_raw(bench, "raw", "raw-ring,raw-ring-stream,raw-pipe-stream", findings);
   }
   if (uses(Network::verbs)) {
-    measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", rounds);
+    measure_raw(bench, "raw-verbs", "raw-verbs,raw-verbs-write,raw-verbs-read", findings);
   }
 }
 
 /// Every setting once; false where the time was over before.
 bool measure_round(const Bench& bench, const std::vector<Setting>& wanted, const Stopwatch& watch,
-                   Rounds& rounds) {
+                   Findings& findings) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (watch.is_over(bench.options)) {
-      say(fmt::format("the time is over: {} settings are left out", wanted.size() - i));
+      leave_out(findings, fmt::format("the time was over: the last round is without {} settings",
+                                      wanted.size() - i));
       return false;
     }
     std::string how;
@@ -189,48 +226,56 @@ bool measure_round(const Bench& bench, const std::vector<Setting>& wanted, const
       how += " " + name + "=" + value;
     }
     say(fmt::format("{:>2} of {} {}:{}", i + 1, wanted.size(), wanted[i].label, how));
-    if (auto results = measure_setting(wanted[i], bench)) {
-      rounds[wanted[i].name].push_back(std::move(*results));
-    } else {
-      say("   failed, left out");
+    if (!keep_round(findings, wanted[i].name, [&] { return measure_setting(wanted[i], bench); })) {
+      leave_out(findings, "failed: " + wanted[i].label + how);
     }
   }
   return true;
 }
 
-Measured measure_all(const Bench& bench, const Stopwatch& watch) {
+Findings measure_all(const Bench& bench, const Stopwatch& watch) {
   const std::vector<Setting> wanted = chosen(settings(), bench.options);
+  Findings findings;
   if (bench.options.networks.empty() && !has_adapter()) {
-    say("no RDMA adapter with an active port: the figures over verbs are left out");
+    leave_out(findings, "no RDMA adapter with an active port: the figures over verbs");
   }
   if (const std::string lacking = bench.options.nas.lacking(); !lacking.empty()) {
-    say("programs of NAS: " + lacking);
+    leave_out(findings, "programs of NAS: " + lacking);
   }
-  Rounds rounds;
   for (int round = 1; round <= bench.options.rounds; ++round) {
     if (bench.options.rounds > 1) {
       say(fmt::format("round {} of {}", round, bench.options.rounds));
     }
-    measure_bare(bench, wanted, rounds);
-    if (!measure_round(bench, wanted, watch, rounds)) {
+    measure_bare(bench, wanted, findings);
+    if (!measure_round(bench, wanted, watch, findings)) {
       break;
     }
   }
+  return findings;
+}
+
+/// The rounds that count, and their medians.
+Measured evaluate(const Findings& findings, Circumstances& circumstances) {
+  circumstances.probes = probes_of(findings.probes_ns);
   Measured measured;
-  for (const auto& [name, results] : rounds) {
-    measured[name] = median_of(results);
+  for (const auto& [name, rounds] : findings.rounds) {
+    std::vector<measure::Results> kept = quiet_rounds(rounds, circumstances.probes.limit_ns());
+    circumstances.disturbed += rounds.size() - kept.size();
+    Sample sample(median_of(kept));
+    sample.rounds = std::move(kept);
+    measured.emplace(name, std::move(sample));
   }
   return measured;
 }
 
 /// Messages that are traced: few, so that the ring holds them all.
-void trace_all(const Bench& bench, const Stopwatch& watch, Trees& trees) {
+void trace_all(const Bench& bench, const Stopwatch& watch, Trees& trees, Findings& findings) {
   Effort effort = bench.effort;
   effort.milliseconds = 1;
   effort.largest = SIZE_MAX;
   for (const Traced& run : chosen(traced_runs(), bench.options)) {
     if (watch.is_over(bench.options)) {
-      say("the time is over: calls and stages are left out");
+      leave_out(findings, "the time was over: calls and stages");
       return;
     }
     say("calls and stages: " + run.title);
@@ -243,7 +288,7 @@ void trace_all(const Bench& bench, const Stopwatch& watch, Trees& trees) {
     const bool done = run_program(words, environment_with(environment)) == 0;
     const auto traces = done ? trace::read_folder(folder, problem) : std::nullopt;
     if (!traces) {
-      say("   failed, left out" + (problem.empty() ? "" : ": " + problem));
+      leave_out(findings, "failed: " + run.title + (problem.empty() ? "" : ": " + problem));
       continue;
     }
     for (const wire::TraceFile& file : *traces) {
@@ -264,21 +309,29 @@ int run(const Options& options) {
     return 1;
   }
   const Stopwatch watch;
-  const Measured measured = measure_all(bench, watch);
+  Findings findings = measure_all(bench, watch);
   Trees trees;
-  trace_all(bench, watch, trees);
+  trace_all(bench, watch, trees, findings);
+  Circumstances circumstances{.command = options.command,
+                              .rounds = options.rounds,
+                              .ranks = effort.ranks,
+                              .cores = usable_cores(),
+                              .probes = {},
+                              .disturbed = 0,
+                              .left_out = findings.left_out,
+                              .no_applications = options.nas.lacking()};
+  const Measured measured = evaluate(findings, circumstances);
   if (measured.empty()) {
     fmt::print(stderr, "fulmar bench layers: nothing could be measured with {}\n",
                programs->mpiexec);
     return 1;
   }
-  const std::string problem =
-      write_file(options.html, page(measured, trees, options.nas.lacking()));
+  const std::string problem = write_file(options.html, page(measured, trees, circumstances));
   if (!problem.empty()) {
     fmt::print(stderr, "fulmar bench layers: {}\n", problem);
     return 1;
   }
-  say("\n" + summary(measured, trees) + "\n" + options.html);
+  say("\n" + summary(measured, trees, circumstances) + "\n" + options.html);
   return 0;
 }
 

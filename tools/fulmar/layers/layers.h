@@ -14,11 +14,12 @@ namespace fulmar::layers {
 /// What `fulmar bench layers` was asked for.
 struct Options {
   double milliseconds = 20;           ///< for one figure in one round
-  int rounds = 3;                     ///< all settings in turn so often; figures are medians
+  int rounds = 5;                     ///< all settings in turn so often; figures are medians
   std::size_t largest = SIZE_MAX;     ///< bytes of a message; sizes above are left out
   std::string html = "layers.html";   ///< the page to write
   int ranks = 0;                      ///< of rings; 0: as many as there are cores, but 4 to 16
   double seconds = 0;                 ///< after which nothing more is begun; 0: no limit
+  std::string command;                ///< the words that asked for it, for the page
   std::vector<std::string> networks;  ///< "shm", "verbs"; empty: those that this host has
   ApplicationFolder nas;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fulmar/layers/reading.h"
+#include "fulmar/layers/summary.h"
 #include "fulmar/report/chart.h"
 #include "fulmar/report/series.h"
 #include "fulmar/report/style_sheet.h"
@@ -55,21 +56,47 @@ constexpr std::array counters = {
     std::pair{"device_second_thread_wakeups", "wakeups of the second thread"},
 };
 
-report::Figure value_of(const Figure& figure) {
-  return figure.form == Figure::Form::megabytes ? report::Figure::megabytes
-                                                : report::Figure::microseconds;
+double value_of(const Figure& figure, const Curve& curve, const measure::Point& point) {
+  const bool megabytes = figure.form == Figure::Form::megabytes;
+  return megabytes ? report::figure_of(report::Figure::megabytes, point)
+                   : curve.operations * report::figure_of(report::Figure::microseconds, point);
 }
 
-void add_curve(Chart& chart, const Figure& figure, const measure::Results& results,
-               const std::string& test, report::Curve curve) {
-  const measure::Series* series = measure::find_series(results, test);
+const char* unit_of(Figure::Form form) {
+  switch (form) {
+    case Figure::Form::megabytes:
+      return "MB/s";
+    case Figure::Form::microseconds:
+      return "µs one way";
+    case Figure::Form::programs:
+      return "% of the first's time";
+    default:
+      return "µs a call";
+  }
+}
+
+/// A figure in each round.
+Value spread_of(const Figure& figure, const Curve& from, const Sample& sample, std::size_t bytes) {
+  std::vector<double> values;
+  for (const measure::Results& round : sample.rounds) {
+    const auto* point = measure::find_point(measure::find_series(round, from.test), bytes);
+    if (point != nullptr && point->median_ns > 0) values.push_back(value_of(figure, from, *point));
+  }
+  return values.empty() ? Value{} : Value::of(std::move(values));
+}
+
+void add_curve(Chart& chart, const Figure& figure, const Sample& sample, const Curve& from,
+               report::Curve curve) {
+  const measure::Series* series = measure::find_series(sample, from.test);
   if (series == nullptr) {
     return;
   }
   for (const measure::Point& point : series->points) {
     if (point.bytes > 0 && point.bytes <= figure.largest && point.median_ns > 0) {
-      curve.points.emplace_back(static_cast<double>(point.bytes),
-                                report::figure_of(value_of(figure), point));
+      const auto bytes = static_cast<double>(point.bytes);
+      curve.points.emplace_back(bytes, value_of(figure, from, point));
+      const Value spread = spread_of(figure, from, sample, point.bytes);
+      if (spread.rounds > 1) curve.band.push_back({bytes, spread.least, spread.most});
     }
   }
   if (!curve.points.empty()) {
@@ -96,24 +123,29 @@ const char* limits_of(const Figure& figure) {
 }
 
 Chart chart_of(const Figure& figure, const Measured& measured) {
-  const bool latency = figure.form == Figure::Form::microseconds;
-  Chart chart{figure.title, latency ? "µs one way" : "MB/s", report::Scale::linear, {}};
+  // What papers measured twenty years ago is far away.
+  const auto scale = figure.marks.empty() ? report::Scale::linear : report::Scale::logarithmic;
+  Chart chart{figure.title, unit_of(figure.form), scale, {}, {}};
+  for (const Mark& mark : figure.marks) {
+    chart.marks.push_back(
+        {mark.label + ", in the paper", static_cast<double>(mark.bytes), mark.value});
+  }
   const char* limited_by = limits_of(figure);
   const auto raw = measured.find(limited_by);
   std::size_t drawn = 0;
   for (const Limit& limit : limits) {
     if (raw != measured.end() && figure.form == limit.form &&
         limit.measured == std::string_view(limited_by)) {
-      add_curve(chart, figure, raw->second, limit.raw_test,
-                {limit.label, "raw" + std::to_string(drawn++), Line::dashed, {}});
+      add_curve(chart, figure, raw->second, {limited_by, limit.raw_test},
+                {limit.label, "raw" + std::to_string(drawn++), Line::dashed, {}, {}});
     }
   }
   for (std::size_t i = 0; i < figure.curves.size(); ++i) {
     const Curve& curve = figure.curves[i];
     const auto found = measured.find(curve.setting);
     if (found != measured.end()) {
-      add_curve(chart, figure, found->second, curve.test,
-                {label_of(curve), report::style_of(i), Line::solid, {}});
+      add_curve(chart, figure, found->second, curve,
+                {label_of(curve), report::style_of(i), Line::solid, {}, {}});
     }
   }
   return chart;
@@ -166,24 +198,14 @@ std::vector<report::DotRow> rows_of(const Figure& figure, const Measured& measur
     }
     rows.back().dots.push_back({label_of(curve),
                                 report::style_of(static_cast<std::size_t>(style - styles.begin())),
-                                report::figure_of(value_of(figure), asked_for(*point, curve.of))});
+                                value_of(figure, curve, asked_for(*point, curve.of))});
   }
   return figure.form == Figure::Form::programs ? in_per_cent(std::move(rows)) : rows;
 }
 
-const char* word_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::holds:
-      return "holds here";
-    case Outcome::differs:
-      return "is different here";
-    default:
-      return "not measured";
-  }
-}
-
 std::string legend(const Chart& chart) {
   std::string out = "<div class='legend'>";
+  if (!chart.marks.empty()) out += "<span><i class='mark'></i>what the paper's text says</span>";
   for (const report::Curve& curve : chart.curves) {
     out += fmt::format("<span><i class='{} {}'></i>{}</span>", curve.style,
                        curve.line == Line::dashed ? "limit" : "", escape(curve.label));
@@ -199,16 +221,28 @@ std::string legend(const std::vector<report::DotRow>& rows) {
   return out + "</div>\n";
 }
 
+/// The rows with their values.
+std::string table_of(const std::vector<report::DotRow>& rows) {
+  std::string out = "<div class='scroll'><table><tr><th></th>";
+  for (const auto& dot : rows.front().dots) out += fmt::format("<th>{}</th>", escape(dot.label));
+  out += "</tr>\n";
+  for (const report::DotRow& row : rows) {
+    out += fmt::format("<tr><td>{}</td>", escape(row.label));
+    for (const auto& dot : row.dots)
+      out += fmt::format("<td>{}</td>", report::short_number(dot.value));
+    out += "</tr>\n";
+  }
+  return out + "</table></div>\n";
+}
+
 /// Empty where nothing of it was measured.
 std::string drawing(const Figure& figure, const Measured& measured) {
   if (figure.form == Figure::Form::rows || figure.form == Figure::Form::programs) {
     const std::vector<report::DotRow> rows = rows_of(figure, measured);
-    if (rows.empty()) {
-      return "";
-    }
-    return legend(rows) + (figure.form == Figure::Form::rows
-                               ? svg(rows, "µs a message", report::Scale::logarithmic)
-                               : svg(rows, "% of the first's time", report::Scale::linear));
+    const auto scale =
+        figure.form == Figure::Form::programs ? report::Scale::linear : report::Scale::logarithmic;
+    return rows.empty() ? ""
+                        : legend(rows) + svg(rows, unit_of(figure.form), scale) + table_of(rows);
   }
   const Chart chart = chart_of(figure, measured);
   const bool has_figures = std::any_of(chart.curves.begin(), chart.curves.end(),
@@ -229,9 +263,29 @@ std::string card(const Figure& figure, const Measured& measured, const std::stri
   }
   Verdict verdict = figure.judge(measured);
   verdict.here += (reason.empty() ? "" : " ") + reason;
-  return fmt::format("<section class='card'><h2>{}</h2>\n<p class='note'>{}</p>\n{}{}</section>\n",
-                     escape(figure.title), escape(figure.paper), picture,
-                     sentence(figure.found, verdict));
+  return fmt::format(
+      "<section class='card' id='{}'><h2>{}</h2>\n<p class='note'>{}</p>\n{}{}</section>\n",
+      anchor_of(figure.title), escape(figure.title), escape(figure.paper), picture,
+      sentence(figure.found, verdict));
+}
+
+/// Whether a counter can count anything with a setting.
+bool applies(std::string_view counter, const Setting& setting) {
+  const auto sets = [&](std::string_view name, std::string_view value) {
+    return std::any_of(setting.environment.begin(), setting.environment.end(), [&](const auto& at) {
+      return at.first == name && (value.empty() || at.second == value);
+    });
+  };
+  if (counter.starts_with("channel_design_")) {
+    return sets("FULMAR_CHANNEL", "") || sets("FULMAR_STACK", "channel") ||
+           sets("FULMAR_STACK", "ch3");
+  }
+  if (counter == "device_second_thread_wakeups") return sets("FULMAR_PROGRESS_THREAD", "two");
+  if (counter == "device_thread_wakeups") return sets("FULMAR_PROGRESS_THREAD", "");
+  const bool by_adapter = counter == "device_fetched_messages" ||
+                          counter == "device_put_messages" || counter == "device_remote_bytes" ||
+                          counter == "device_memory_opened";
+  return !by_adapter || setting.network == Network::verbs;
 }
 
 std::string table(const CountedSize& size, const Measured& measured) {
@@ -249,8 +303,9 @@ std::string table(const CountedSize& size, const Measured& measured) {
     out += fmt::format("<tr><td>{}</td>", escape(setting.label));
     for (const auto& [name, title] : counters) {
       const measure::Count* count = measure::find_count(found->second, name, size.bytes);
-      out += fmt::format("<td>{}</td>",
-                         count == nullptr ? "" : report::short_number(count->per_message));
+      out += fmt::format("<td>{}</td>", count == nullptr || !applies(name, setting)
+                                            ? "–"
+                                            : report::short_number(count->per_message));
     }
     out += "</tr>\n";
   }
@@ -298,17 +353,6 @@ std::string calls(const Trees& trees) {
   return out + "</section>\n";
 }
 
-std::string heading(const Measured& measured) {
-  std::string out = "<h1>The layers of an MPI library</h1>\n<p class='about'>";
-  if (!measured.empty()) {
-    const measure::Results& machine = measured.begin()->second;
-    out += fmt::format("{} · {} {} · {} · {}", escape(machine.processor), machine.cores,
-                       machine.cores == 1 ? "core" : "cores", escape(machine.kernel),
-                       escape(machine.time));
-  }
-  return out + "</p>\n";
-}
-
 constexpr const char* method =
     "Two processes of one machine, over shared memory unless a figure says otherwise: where the "
     "papers' adapters write into the memory of another host, a processor stores into memory that "
@@ -316,43 +360,34 @@ constexpr const char* method =
     "memory. Rings take all ranks, on this one machine: a random order has longer ways only where "
     "cores do not share caches. Nothing is registered in shared memory, so a registration cache "
     "shows over an adapter (verbs) alone; those figures are there where this host has one. Every "
-    "figure is the median over batches, and of that over rounds. Not shown: the service types of "
-    "adapters other than reliable connections; other libraries stand beside this one in what "
-    "bench/compare draws. Programs of NAS say themselves what they took, and whether their result "
-    "is right; without that they do not count. The papers: Design and Implementation of MPICH2 "
-    "over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
+    "figure is the median over batches, and of that over rounds; a band shows how far the rounds "
+    "lie apart (of five and "
+    "more without the lowest and the highest). A verdict needs three rounds, and a difference "
+    "beyond 3 % whose bands do not "
+    "meet; all that is between is undecided. Programs of NAS say themselves what they took, and "
+    "whether their result "
+    "is right; without that they do not count. The papers: Design and "
+    "Implementation of "
+    "MPICH2 over InfiniBand with RDMA Support (Liu et al. 2004); the slides on the layers of "
     "MVAPICH2 (2005); RWAPI over InfiniBand (Ben Fredj, Renault); the report of Chemnitz on an "
     "MPICH2-CH3 device for InfiniBand; Design and Implementation of Open MPI over QsNet/Elan4 (Yu "
     "et al. 2004).";
 
 }  // namespace
 
-std::string page(const Measured& measured, const Trees& trees, const std::string& lacking) {
+std::string page(const Measured& measured, const Trees& trees, const Circumstances& circumstances) {
   std::string out = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>\n";
   out +=
       "<meta name='viewport' content='width=device-width, initial-scale=1'>\n<title>Fulmar: "
       "layers</title>\n";
   out += fmt::format("<style>{}</style></head>\n<body><main>\n", report::style_sheet);
-  out += heading(measured) + "<div class='grid2'>\n";
+  out += heading_html(measured, circumstances) + conclusions_html(measured, trees);
+  out += "<div class='grid2'>\n";
   for (const Figure& figure : figures()) {
-    out += card(figure, measured, lacking);
+    out += card(figure, measured, circumstances.no_applications);
   }
-  out += "</div>\n" + counts(measured) + calls(trees);
+  out += "</div>\n" + counts(measured) + calls(trees) + experiments_html(measured);
   return out + fmt::format("<p class='note'>{}</p>\n</main></body></html>\n", method);
-}
-
-std::string summary(const Measured& measured, const Trees& trees) {
-  std::string out;
-  const auto add = [&](const std::string& title, const Verdict& verdict) {
-    out += fmt::format("{:<76} {:<18} {}\n", title, word_of(verdict.outcome), verdict.here);
-  };
-  for (const Figure& figure : figures()) {
-    add(figure.title, figure.judge(measured));
-  }
-  add("Counted", judge_counts(measured));
-  add("Counted, over an adapter", judge_adapter_counts(measured));
-  add("Exchanges of a long message", judge_handshakes(trees));
-  return out;
 }
 
 }  // namespace fulmar::layers

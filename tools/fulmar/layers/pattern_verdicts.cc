@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "fulmar/layers/reading.h"
 #include "fulmar/layers/verdicts.h"
@@ -70,7 +72,7 @@ Verdict kept(const Measured& measured, const char* test) {
     text += fmt::format(" Memory was opened {} times a message, and {} times.",
                         short_number(*opened), short_number(*opened_kept));
   }
-  return {outcome_of(*unkept * noise < *packets && *put > noise * *packets), text};
+  return {outcome_of(all_of({is_less(*unkept, *packets), is_less(*packets, *put)})), text};
 }
 
 /// Packets of a kind for each announced message; nothing where none was announced.
@@ -113,7 +115,7 @@ Verdict judge_handshakes(const Trees& trees) {
 
 Verdict judge_rings(const Measured& measured) {
   std::string text;
-  bool holds = true;
+  Truth holds = Truth::yes;
   for (const auto& [test, name] : {std::pair{"pairs", "Pairs"}, std::pair{"ring", "Natural order"},
                                    std::pair{"random-ring", "Random order"}}) {
     const auto at = [&](const char* name) { return Reading(measured, name).microseconds(8, test); };
@@ -123,7 +125,7 @@ Verdict judge_rings(const Measured& measured) {
     if (!channel || !ch3 || !adi3) {
       return not_measured();
     }
-    holds = holds && *channel > noise * *ch3 && *ch3 > noise * *adi3;
+    holds = all_of({holds, is_less(*ch3, *channel), is_less(*adi3, *ch3)});
     text += fmt::format("{}: {} µs in the channel, {} as CH3, {} as ADI3. ", name,
                         short_number(*channel), short_number(*ch3), short_number(*adi3));
   }
@@ -131,9 +133,44 @@ Verdict judge_rings(const Measured& measured) {
   return {outcome_of(holds), text};
 }
 
+namespace {
+
+Verdict show_call(const Measured& measured, const char* test, double operations) {
+  std::string text;
+  for (const std::size_t bytes : {std::size_t{8}, 4 * kib, 64 * kib, mib}) {
+    const auto ch3 = Reading(measured, "ch3").microseconds(bytes, test);
+    const auto adi3 = Reading(measured, "adi3").microseconds(bytes, test);
+    if (!ch3 || !adi3) {
+      continue;
+    }
+    text += fmt::format("{}{}: {} µs as CH3, {} as ADI3", text.empty() ? "" : "; ",
+                        bytes == 8 ? "8 bytes" : measure::size_text(bytes),
+                        short_number(*ch3 * operations), short_number(*adi3 * operations));
+  }
+  return text.empty() ? not_measured() : Verdict{Outcome::unclaimed, text + "."};
+}
+
+}  // namespace
+
+Verdict judge_ping_pong(const Measured& measured) { return show_call(measured, "latency", 1); }
+Verdict judge_send_receive(const Measured& measured) { return show_call(measured, "exchange", 2); }
+Verdict judge_allreduce(const Measured& measured) { return show_call(measured, "allreduce", 1); }
+
+Verdict judge_stack_both_ways(const Measured& measured) {
+  const Reading adi3(measured, "adi3");
+  const auto one = adi3.peak(64 * kib);
+  const auto both = adi3.peak(64 * kib, SIZE_MAX, "bibw");
+  if (!one || !both) {
+    return not_measured();
+  }
+  return {Outcome::unclaimed,
+          fmt::format("Peak from 64 KiB on: {} MB/s in one direction, {} in both together.",
+                      short_number(*one), short_number(*both))};
+}
+
 Verdict judge_calls(const Measured& measured) {
   std::string text;
-  bool holds = true;
+  Truth holds = Truth::yes;
   for (const Curve::Team team : {Curve::Team::smallest, Curve::Team::largest}) {
     const auto at = [&](const char* name) {
       return Reading(measured, name).microseconds(0, "barrier", team);
@@ -143,7 +180,7 @@ Verdict judge_calls(const Measured& measured) {
     if (!ch3 || !adi3) {
       return not_measured();
     }
-    holds = holds && *ch3 * noise < *adi3;
+    holds = all_of({holds, is_less(*ch3, *adi3)});
     text += fmt::format("A barrier of {}: {} µs as CH3, {} as ADI3. ",
                         team == Curve::Team::smallest ? "two ranks" : "all ranks",
                         short_number(*ch3), short_number(*adi3));
@@ -154,16 +191,24 @@ Verdict judge_calls(const Measured& measured) {
 
 namespace {
 
+/// Whether `all` is at most `more` above `part`.
+Truth takes_at_most(const Value& all, const Value& part, double more) {
+  if (std::min(all.rounds, part.rounds) < least_rounds) return Truth::undecided;
+  if (all.most - part.least <= more) return Truth::yes;
+  return all.least - part.most > more ? Truth::no : Truth::undecided;
+}
+
 /// `what`: the bare way, in words.
-Verdict layers_above(std::optional<double> mpi, std::optional<double> bare, const char* what) {
+Verdict layers_above(const std::optional<Value>& mpi, const std::optional<Value>& bare,
+                     const char* what) {
   constexpr double paper_us = 0.5;
   if (!mpi || !bare) {
     return not_measured();
   }
-  return {
-      outcome_of(*mpi - *bare <= paper_us),
-      fmt::format("8 bytes: {} µs through MPI, {} {}; the layers take {} µs.", short_number(*mpi),
-                  short_number(*bare), what, short_number(std::max(*mpi - *bare, 0.0)))};
+  return {outcome_of(takes_at_most(*mpi, *bare, paper_us)),
+          fmt::format("8 bytes: {} µs through MPI, {} {}; the layers take {} µs.",
+                      short_number(*mpi), short_number(*bare), what,
+                      short_number(std::max(mpi->middle - bare->middle, 0.0)))};
 }
 
 }  // namespace
@@ -186,36 +231,65 @@ Verdict both_ways(const Reading& reading) {
   if (!one || !both) {
     return not_measured();
   }
-  return {outcome_of(*both > noise * *one),
+  return {outcome_of(is_less(*one, *both)),
           fmt::format("1 MiB: {} MB/s one way at a time, {} both ways together.",
                       short_number(*one), short_number(*both))};
 }
 
-Verdict burst(const Reading& reading) {
-  const auto growth = growth_of(reading.series("burst"));
-  if (!growth) {
+/// What all rounds say of a test, or that they do not agree.
+template <class Says>
+Truth agreed(const Reading& reading, const char* test, Says says) {
+  const std::vector<const measure::Results*> rounds = reading.rounds();
+  std::size_t yes = 0;
+  for (const measure::Results* round : rounds) {
+    const auto growth = growth_of(measure::find_series(*round, test));
+    yes += growth && says(*growth) ? 1 : 0;
+  }
+  if (reading.is_measured_enough() && yes == rounds.size()) return Truth::yes;
+  return reading.is_measured_enough() && yes == 0 ? Truth::no : Truth::undecided;
+}
+
+std::string text_of(const Growth& growth) {
+  std::string text = fmt::format("nine tenths of its peak of {} MB/s from {} on",
+                                 short_number(growth.peak), measure::size_text(growth.from));
+  text +=
+      growth.worst_fall * noise < 1
+          ? fmt::format(", and falls to {} % from {} to {}.", short_number(100 * growth.worst_fall),
+                        measure::size_text(growth.before), measure::size_text(growth.behind))
+          : ", and falls back nowhere.";
+  return text;
+}
+
+/// `rwapi`: where it was measured, the other library of the sentence.
+Verdict burst(const Reading& mpi, const Reading& rwapi) {
+  constexpr std::size_t late = 128 * kib;
+  constexpr std::size_t early = 4 * kib;
+  const auto growth = growth_of(mpi.series("burst"));
+  const auto other = growth_of(rwapi.series("rwapi-burst"));
+  if (!growth || !other) {
     return not_measured();
   }
-  constexpr std::size_t late = 128 * kib;
-  const bool falls = growth->worst_fall * noise < 1 && growth->before <= 4 * kib;
-  std::string text = fmt::format("A burst has nine tenths of its peak of {} MB/s from {} on",
-                                 short_number(growth->peak), measure::size_text(growth->from));
-  text += growth->worst_fall * noise < 1
-              ? fmt::format(", and falls to {} % from {} to {}.",
-                            short_number(100 * growth->worst_fall),
-                            measure::size_text(growth->before), measure::size_text(growth->behind))
-              : ", and falls back nowhere.";
-  return {outcome_of(growth->from >= late && falls), text};
+  const Truth holds = all_of(
+      {agreed(mpi, "burst", [&](const Growth& at) { return at.from >= late; }),
+       agreed(mpi, "burst",
+              [&](const Growth& at) { return at.worst_fall * noise < 1 && at.before <= early; }),
+       agreed(rwapi, "rwapi-burst", [&](const Growth& at) { return at.from <= early; })});
+  return {outcome_of(holds),
+          "A burst of MPI has " + text_of(*growth) + " RWAPI has " + text_of(*other)};
 }
 
 }  // namespace
 
 Verdict judge_both_ways(const Measured& measured) { return both_ways({measured, "default"}); }
-Verdict judge_burst(const Measured& measured) { return burst({measured, "default"}); }
+Verdict judge_burst(const Measured& measured) {
+  return burst({measured, "default"}, {measured, "rwapi"});
+}
 Verdict judge_adapter_both_ways(const Measured& measured) {
   return both_ways({measured, "verbs-default"});
 }
-Verdict judge_adapter_burst(const Measured& measured) { return burst({measured, "verbs-default"}); }
+Verdict judge_adapter_burst(const Measured& measured) {
+  return burst({measured, "verbs-default"}, {measured, "verbs-rwapi"});
+}
 
 Verdict judge_reached(const Measured& measured) {
   const auto copied = Reading(measured, "copied").megabytes(mib, "latency");
@@ -223,7 +297,7 @@ Verdict judge_reached(const Measured& measured) {
   if (!copied || !reached) {
     return not_measured();
   }
-  return {outcome_of(*reached * noise < *copied),
+  return {outcome_of(is_less(*reached, *copied)),
           fmt::format("1 MiB: {} MB/s copied twice, {} copied once by the kernel, which looks up "
                       "the pages for each message.",
                       short_number(*copied), short_number(*reached))};
@@ -234,21 +308,21 @@ Verdict judge_kept(const Measured& measured) { return kept(measured, "latency");
 /// The paper's device loses two thirds of the bandwidth of a ping-pong, and more than that here.
 Verdict judge_kept_both_ways(const Measured& measured) {
   Verdict verdict = kept(measured, "exchange");
-  const auto left = [&](const char* test) -> std::optional<double> {
+  const auto left = [&](const char* test) -> std::optional<Value> {
     const auto packets = Reading(measured, "verbs-packets").megabytes(mib, test);
     const auto unkept = Reading(measured, "verbs-unkept").megabytes(mib, test);
-    return packets && unkept ? std::optional(*unkept / *packets) : std::nullopt;
+    return packets && unkept ? std::optional(ratio_of(*unkept, *packets)) : std::nullopt;
   };
   const auto one_way = left("latency");
   const auto both = left("exchange");
   if (verdict.outcome == Outcome::unknown || !one_way || !both) {
     return not_measured();
   }
-  verdict.outcome = outcome_of(verdict.outcome == Outcome::holds && *both * noise < *one_way);
+  verdict.outcome = outcome_of(all_of({truth_of(verdict.outcome), is_less(*both, *one_way)}));
   verdict.here += fmt::format(
       " Without keeping it {} % of what packets move are left, in one "
       "direction at a time {} %.",
-      short_number(100 * *both), short_number(100 * *one_way));
+      short_number(100 * both->middle), short_number(100 * one_way->middle));
   return verdict;
 }
 

@@ -29,7 +29,7 @@ struct Modes {
   std::size_t bytes;
 
   [[nodiscard]] Reading reading(const char* name) const { return {measured, prefix + name}; }
-  [[nodiscard]] std::optional<double> microseconds(const char* name) const {
+  [[nodiscard]] std::optional<Value> microseconds(const char* name) const {
     return reading(name).microseconds(bytes);
   }
 };
@@ -69,14 +69,14 @@ Verdict judge_modes(const Modes& modes) {
   if (!polls || !aside || !sleeps || !only) {
     return not_measured();
   }
-  const bool ordered = *sleeps > noise * *polls && *only > noise * *sleeps;
+  const Truth ordered = all_of({is_less(*polls, *sleeps), is_less(*sleeps, *only)});
   return {outcome_of(ordered),
           fmt::format(
               "{}: {} µs polling, {} sleeping, {} by the thread; {} polling beside a thread "
               "that steps aside, {}.",
               modes.bytes == 8 ? "8 bytes" : measure::size_text(modes.bytes), short_number(*polls),
               short_number(*sleeps), short_number(*only), short_number(*aside),
-              *aside < apart * *polls ? "which costs nothing" : "which is more") +
+              aside->middle < apart * polls->middle ? "which costs nothing" : "which is more") +
               counted(modes)};
 }
 
@@ -94,7 +94,7 @@ Verdict judge_two_threads(const Measured& measured) {
   if (!only || !two) {
     return not_measured();
   }
-  return {outcome_of(*two > noise * *only), fmt::format("4 KiB: {} µs by one thread, {} by two.",
+  return {outcome_of(is_less(*only, *two)), fmt::format("4 KiB: {} µs by one thread, {} by two.",
                                                         short_number(*only), short_number(*two)) +
                                                 wakeups(modes)};
 }

@@ -7,16 +7,13 @@
 #include <optional>
 #include <string>
 
+#include "fulmar/layers/evidence.h"
 #include "fulmar/layers/study.h"
 
 namespace fulmar::layers {
 
-/// What is as near as this counts as the same: a factor.
-inline constexpr double noise = 1.03;
 inline constexpr std::size_t kib = 1024;
 inline constexpr std::size_t mib = kib * kib;
-
-inline Outcome outcome_of(bool holds) { return holds ? Outcome::holds : Outcome::differs; }
 
 inline Verdict not_measured() { return {Outcome::unknown, "Not measured."}; }
 
@@ -31,23 +28,24 @@ class Reading {
   Reading(const Measured& measured, const std::string& name);
 
   /// One way.
-  [[nodiscard]] std::optional<double> microseconds(std::size_t bytes, const char* test = "latency",
-                                                   Curve::Team team = Curve::Team::smallest) const;
+  [[nodiscard]] std::optional<Value> microseconds(std::size_t bytes, const char* test = "latency",
+                                                  Curve::Team team = Curve::Team::smallest) const;
   /// A second.
-  [[nodiscard]] std::optional<double> megabytes(std::size_t bytes,
-                                                const char* test = "bandwidth") const;
+  [[nodiscard]] std::optional<Value> megabytes(std::size_t bytes,
+                                               const char* test = "bandwidth") const;
   /// The best bandwidth of the sizes from `least` to `most`.
-  [[nodiscard]] std::optional<double> peak(std::size_t least, std::size_t most = SIZE_MAX,
-                                           const char* test = "bandwidth") const;
+  [[nodiscard]] std::optional<Value> peak(std::size_t least, std::size_t most = SIZE_MAX,
+                                          const char* test = "bandwidth") const;
   /// A counter for each message.
   [[nodiscard]] std::optional<double> count(const char* name, std::size_t bytes) const;
+  /// Each round, or the given figures alone.
+  [[nodiscard]] std::vector<const measure::Results*> rounds() const;
+  [[nodiscard]] bool is_measured_enough() const;
   /// nullptr if there are none.
   [[nodiscard]] const measure::Series* series(const char* test) const;
 
  private:
-  [[nodiscard]] const measure::Point* point(const char* test, std::size_t bytes,
-                                            Curve::Team team = Curve::Team::smallest) const;
-  const measure::Results* results_ = nullptr;
+  const Sample* sample_ = nullptr;
 };
 
 }  // namespace fulmar::layers

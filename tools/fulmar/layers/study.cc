@@ -31,9 +31,14 @@ Run only_bandwidth() { return {{"bandwidth"}, long_sizes}; }
 Run rings() { return {{"pairs", "ring", "random-ring"}, {8}, Run::Ranks::all}; }
 /// What the benchmark of Pallas measures, as far as the paper shows it; sizes are of all but the
 /// barrier.
-Run calls() { return {{"exchange", "barrier", "allreduce"}, {8}}; }
+Run calls() {
+  return {{"exchange", "barrier", "allreduce"},
+          {8, 64, kib, 4 * kib, 16 * kib, 64 * kib, 256 * kib, mib}};
+}
 Run barrier_of_all() { return {{"barrier"}, {8}, Run::Ranks::all}; }
 Run typed_messages() { return {{"typed"}, short_sizes}; }
+/// The same by RWAPI.
+Run rwapi_streams() { return {{"rwapi-latency", "rwapi-burst"}, stream_sizes}; }
 Run streams() { return {{"latency", "exchange", "burst"}, stream_sizes}; }
 
 Setting design(const char* name, const char* label, Environment environment) {
@@ -89,6 +94,7 @@ void add_adapter_designs(std::vector<Setting>& all) {
          {{"FULMAR_CHANNEL", "zerocopy"}, {"FULMAR_RDMA", "put"}});
   design("verbs-default", "by default, over verbs", {});
   all.back().runs.push_back(streams());
+  all.push_back(adapter("verbs-rwapi", "RWAPI, over verbs", {}, rwapi_streams()));
   design("verbs-ch3", "CH3, over verbs", {{"FULMAR_STACK", "ch3"}});
 }
 
@@ -166,6 +172,7 @@ std::vector<Setting> settings() {
       stack("ch3", "CH3"),
       stack("adi3", "ADI3 (the default)"),
       {"default", "by default", {}, {streams(), typed_messages()}},
+      {"rwapi", "RWAPI", {}, {rwapi_streams()}},
       {"copied", "copied twice, through a ring", {{"FULMAR_LONG_COPY", "stream"}}, {streams()}},
       {"reached", "copied once, by the kernel", {{"FULMAR_LONG_COPY", "share"}}, {streams()}},
   };

@@ -51,12 +51,21 @@ struct Setting {
 /// All settings, in the order in which they are measured.
 std::vector<Setting> settings();
 
+/// What was found of a setting: the medians of its rounds, and the rounds. Figures without rounds are given ones, which
+/// have no spread.
+struct Sample : measure::Results {
+  Sample() = default;
+  Sample(measure::Results middle) : measure::Results(std::move(middle)) {}
+  std::vector<measure::Results> rounds;
+};
+
 /// The results of each setting by its name, and of the bare machine as "raw", of a bare adapter as
 /// "raw-verbs", if they were measured.
-using Measured = std::map<std::string, measure::Results>;
+using Measured = std::map<std::string, Sample>;
 
-/// What a sentence comes to on this machine.
-enum class Outcome { holds, differs, unknown };
+/// What a sentence comes to on this machine; undecided where what it says is smaller than the spread, unclaimed where the
+/// paper draws figures and says nothing of them.
+enum class Outcome { holds, differs, undecided, unclaimed, unknown };
 
 struct Verdict {
   Outcome outcome = Outcome::unknown;
@@ -76,6 +85,15 @@ struct Curve {
   /// Of `rows`: where a test was measured with several numbers of ranks.
   enum class Team : std::uint8_t { smallest, largest };
   Team team = Team::smallest;
+  /// Operations of a call, where a figure is of calls: MPI_Sendrecv is a message each way.
+  int operations = 1;
+};
+
+/// A figure that the paper gives in its text.
+struct Mark {
+  std::string label;
+  std::size_t bytes;
+  double value;
 };
 
 /// One picture and what the paper says of it.
@@ -85,6 +103,7 @@ struct Figure {
   std::string found;  ///< what the paper found, one sentence
   enum class Form : std::uint8_t {
     microseconds,  ///< curves over message sizes
+    calls,         ///< microseconds of a call; curves over message sizes
     megabytes,     ///< a second; curves over message sizes
     rows,          ///< microseconds of the smallest size: a row for each test, a dot for a setting
     programs,      ///< applications: as rows, in per cent of the time with the first setting
@@ -93,6 +112,7 @@ struct Figure {
   std::size_t largest = 0;
   std::vector<Curve> curves;
   Verdict (*judge)(const Measured&) = nullptr;
+  std::vector<Mark> marks = {};
 };
 
 std::vector<Figure> figures();

@@ -21,7 +21,7 @@ Verdict judge_piggyback(const Measured& measured) {
   if (!basic || !piggyback) {
     return not_measured();
   }
-  return {outcome_of(*basic > noise * *piggyback),
+  return {outcome_of(is_less(*piggyback, *basic)),
           fmt::format("8 bytes: {} µs basic, {} µs with piggybacking.", short_number(*basic),
                       short_number(*piggyback))};
 }
@@ -32,7 +32,7 @@ Verdict judge_short_bandwidth(const Measured& measured) {
   if (!basic || !piggyback) {
     return not_measured();
   }
-  return {outcome_of(*piggyback > noise * *basic),
+  return {outcome_of(is_less(*basic, *piggyback)),
           fmt::format("1 KiB: {} MB/s basic, {} with piggybacking.", short_number(*basic),
                       short_number(*piggyback))};
 }
@@ -44,7 +44,7 @@ Verdict judge_pipeline(const Measured& measured) {
   if (!basic || !piggyback || !pipeline) {
     return not_measured();
   }
-  return {outcome_of(*pipeline > noise * std::max(*basic, *piggyback)),
+  return {outcome_of(all_of({is_less(*basic, *pipeline), is_less(*piggyback, *pipeline)})),
           fmt::format("1 MiB: {} MB/s basic, {} with piggybacking, {} in the pipeline.",
                       short_number(*basic), short_number(*piggyback), short_number(*pipeline))};
 }
@@ -53,22 +53,24 @@ Verdict judge_chunks(const Measured& measured) {
   const auto at = [&](const char* name) { return Reading(measured, name).megabytes(mib); };
   const auto smallest = at("chunk1");
   const auto largest = at("chunk32");
-  std::optional<double> best;
-  std::optional<double> worst;
+  if (!smallest || !largest) {
+    return not_measured();
+  }
+  Truth holds = Truth::yes;
+  double best = 0;
+  double worst = 0;
   for (const char* name : {"chunk2", "chunk4", "chunk8", "pipeline"}) {
     const auto value = at(name);
     if (!value) {
       return not_measured();
     }
-    best = std::max(best.value_or(0), *value);
-    worst = worst ? std::min(*worst, *value) : *value;
+    holds = all_of({holds, is_less(*smallest, *value), is_less(*largest, *value)});
+    best = std::max(best, value->middle);
+    worst = worst == 0 ? value->middle : std::min(worst, value->middle);
   }
-  if (!smallest || !largest) {
-    return not_measured();
-  }
-  return {outcome_of(*smallest * noise < *worst && *largest * noise < *worst),
+  return {outcome_of(holds),
           fmt::format("1 MiB: {} MB/s with 1 KiB, {} to {} with 2 to 16 KiB, {} with 32 KiB.",
-                      short_number(*smallest), short_number(*worst), short_number(*best),
+                      short_number(*smallest), short_number(worst), short_number(best),
                       short_number(*largest))};
 }
 
@@ -78,7 +80,7 @@ Verdict judge_zerocopy(const Measured& measured) {
   if (!pipeline || !zerocopy) {
     return not_measured();
   }
-  return {outcome_of(*zerocopy > noise * *pipeline),
+  return {outcome_of(is_less(*pipeline, *zerocopy)),
           fmt::format("Peak from 256 KiB on: {} MB/s in the pipeline, {} without copies.",
                       short_number(*pipeline), short_number(*zerocopy))};
 }
@@ -89,27 +91,45 @@ Verdict judge_short_zerocopy(const Measured& measured) {
   if (!piggyback || !zerocopy) {
     return not_measured();
   }
-  const bool close = *zerocopy < 1.1 * *piggyback && *zerocopy * 1.1 > *piggyback;
-  return {outcome_of(close),
+  // What was found is a cost, and a small one.
+  constexpr double little = 1.1;
+  const Truth is_little = is_near(*piggyback, *zerocopy, little);
+  return {outcome_of(all_of({is_less(*piggyback, *zerocopy, 1), is_little})),
           fmt::format("8 bytes: {} µs piggyback, {} µs zero-copy; {}.", short_number(*piggyback),
                       short_number(*zerocopy),
-                      close ? "a tenth apart at most" : "more than a tenth apart")};
+                      is_little == Truth::yes  ? "a tenth apart at most"
+                      : is_little == Truth::no ? "more than a tenth apart"
+                                               : "how far apart is hidden by the spread")};
 }
 
 namespace {
 
-Verdict judge_writing(std::optional<double> read, std::optional<double> write) {
-  if (!read || !write) {
+/// Whether `write` is ahead for each of the sizes from 32 to 256 KiB, and about the same for the longer ones.
+Verdict judge_writing(const Reading& read, const char* read_test, const Reading& write,
+                      const char* write_test) {
+  constexpr double equal = 1.15;
+  Truth holds = Truth::yes;
+  std::string text;
+  for (const std::size_t bytes : {32 * kib, 64 * kib, 128 * kib, 256 * kib, mib, 4 * mib}) {
+    const auto by_read = read.megabytes(bytes, read_test);
+    const auto by_write = write.megabytes(bytes, write_test);
+    if (!by_read || !by_write) {
+      continue;
+    }
+    const bool is_between = bytes <= 256 * kib;
+    holds = all_of(
+        {holds, is_between ? is_less(*by_read, *by_write) : is_near(*by_read, *by_write, equal)});
+    text += fmt::format("{}{}: {} and {}", text.empty() ? "" : "; ", measure::size_text(bytes),
+                        short_number(*by_read), short_number(*by_write));
+  }
+  if (text.empty()) {
     return not_measured();
   }
-  return {outcome_of(*write > noise * *read),
-          fmt::format("Best of 32 to 256 KiB: {} MB/s by read, {} by write.", short_number(*read),
-                      short_number(*write))};
+  return {outcome_of(holds), "MB/s by read and by write. " + text + "."};
 }
 
 Verdict judge_writing(const Measured& measured, const char* by_read, const char* by_write) {
-  return judge_writing(Reading(measured, by_read).peak(32 * kib, 256 * kib),
-                       Reading(measured, by_write).peak(32 * kib, 256 * kib));
+  return judge_writing({measured, by_read}, "bandwidth", {measured, by_write}, "bandwidth");
 }
 
 }  // namespace
@@ -122,8 +142,7 @@ Verdict judge_adapter_write(const Measured& measured) {
 }
 Verdict judge_raw_write(const Measured& measured) {
   const Reading raw(measured, "raw-verbs");
-  return judge_writing(raw.peak(32 * kib, 256 * kib, "raw-verbs-read"),
-                       raw.peak(32 * kib, 256 * kib, "raw-verbs-write"));
+  return judge_writing(raw, "raw-verbs-read", raw, "raw-verbs-write");
 }
 Verdict judge_adapter_ch3(const Measured& measured) {
   return judge_writing(measured, "verbs-zerocopy", "verbs-ch3");
@@ -145,16 +164,24 @@ Stacks over_adapter(const Measured& measured) {
   return {{measured, "verbs-zerocopy"}, {measured, "verbs-ch3"}, {measured, "verbs-default"}};
 }
 
+/// Every layer that goes saves something, for more than one size.
 Verdict judge_latency_of(const Stacks& stacks) {
-  const auto channel = stacks.channel.microseconds(8);
-  const auto ch3 = stacks.ch3.microseconds(8);
-  const auto adi3 = stacks.adi3.microseconds(8);
-  if (!channel || !ch3 || !adi3) {
-    return not_measured();
+  Truth holds = Truth::yes;
+  std::string text;
+  for (const std::size_t bytes : {std::size_t{8}, kib}) {
+    const auto channel = stacks.channel.microseconds(bytes);
+    const auto ch3 = stacks.ch3.microseconds(bytes);
+    const auto adi3 = stacks.adi3.microseconds(bytes);
+    if (!channel || !ch3 || !adi3) {
+      return not_measured();
+    }
+    holds = all_of({holds, is_less(*ch3, *channel), is_less(*adi3, *ch3)});
+    text += fmt::format("{}: {} µs in the channel, {} as CH3, {} as ADI3. ",
+                        bytes == 8 ? "8 bytes" : measure::size_text(bytes), short_number(*channel),
+                        short_number(*ch3), short_number(*adi3));
   }
-  return {outcome_of(*channel * noise > *ch3 && *ch3 * noise > *adi3 && *channel > noise * *adi3),
-          fmt::format("8 bytes: {} µs in the channel, {} as CH3, {} as ADI3.",
-                      short_number(*channel), short_number(*ch3), short_number(*adi3))};
+  text.pop_back();
+  return {outcome_of(holds), text};
 }
 
 Verdict judge_bandwidth_of(const Stacks& stacks) {
@@ -164,7 +191,7 @@ Verdict judge_bandwidth_of(const Stacks& stacks) {
   if (!channel || !ch3 || !adi3) {
     return not_measured();
   }
-  return {outcome_of(*ch3 > noise * *channel),
+  return {outcome_of(is_less(*channel, *ch3)),
           fmt::format("Peak from 64 KiB on: {} MB/s in the channel, {} as CH3, {} as ADI3.",
                       short_number(*channel), short_number(*ch3), short_number(*adi3))};
 }

@@ -21,6 +21,10 @@ Verdict judge_stack_bandwidth(const Measured& measured);
 // pattern_verdicts.cc
 Verdict judge_rings(const Measured& measured);
 Verdict judge_calls(const Measured& measured);
+Verdict judge_ping_pong(const Measured& measured);
+Verdict judge_send_receive(const Measured& measured);
+Verdict judge_allreduce(const Measured& measured);
+Verdict judge_stack_both_ways(const Measured& measured);
 Verdict judge_layers(const Measured& measured);
 Verdict judge_both_ways(const Measured& measured);
 Verdict judge_burst(const Measured& measured);

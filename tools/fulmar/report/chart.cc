@@ -85,6 +85,20 @@ std::string size_axis(const Frame& frame) {
   return out;
 }
 
+/// The range in which the curve lies, as an area.
+std::string band(const Curve& curve, const Frame& frame) {
+  std::string path;
+  const auto add = [&](double bytes, double value) {
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L",
+                        frame.sizes.pixel(std::log2(bytes)), frame.values.pixel(value));
+  };
+  for (const Curve::Span& span : curve.band) add(span.bytes, span.most);
+  for (auto span = curve.band.rbegin(); span != curve.band.rend(); ++span) {
+    add(span->bytes, span->least);
+  }
+  return path.empty() ? "" : fmt::format("<path class='band' d='{} Z'/>\n", path);
+}
+
 std::string draw(const Curve& curve, const Frame& frame, const std::string& unit) {
   std::string path;
   std::string dots;
@@ -98,7 +112,20 @@ std::string draw(const Curve& curve, const Frame& frame, const std::string& unit
         measure::size_text(static_cast<std::size_t>(size)), short_number(value), unit);
   }
   const char* kind = curve.line == Line::solid ? "curve" : "limit";
-  return fmt::format("<g class='{} {}'><path d='{}'/>\n{}</g>\n", kind, curve.style, path, dots);
+  return fmt::format("<g class='{} {}'>{}<path d='{}'/>\n{}</g>\n", kind, curve.style,
+                     band(curve, frame), path, dots);
+}
+
+std::string draw(const Mark& mark, const Frame& frame, const std::string& unit) {
+  constexpr double half = 5;
+  const double x = frame.sizes.pixel(std::log2(mark.bytes));
+  const double y = frame.values.pixel(mark.value);
+  return fmt::format(
+      "<path class='mark' d='M{:.1f} {:.1f} l{} {} l-{} {} l-{} -{} Z'><title>{}: {} "
+      "{}</title></path>\n"
+      "<text class='tick' x='{:.1f}' y='{:.1f}'>{}</text>\n",
+      x, y - half, half, half, half, half, half, half, escape(mark.label), short_number(mark.value),
+      unit, x + 8, y + 4, short_number(mark.value));
 }
 
 std::string open_svg(double tall, const std::string& label) {
@@ -158,6 +185,14 @@ std::string svg(const Chart& chart) {
       sizes.add(size);
       values.add(value);
     }
+    for (const Curve::Span& span : curve.band) {
+      if (span.least > 0) values.add(span.least);
+      values.add(span.most);
+    }
+  }
+  for (const Mark& mark : chart.marks) {
+    sizes.add(mark.bytes);
+    values.add(mark.value);
   }
   if (sizes.empty() || values.empty()) {
     return "";
@@ -169,6 +204,9 @@ std::string svg(const Chart& chart) {
   out += size_axis(frame) + value_axis(frame, chart.unit);
   for (const Curve& curve : chart.curves) {
     out += draw(curve, frame, chart.unit);
+  }
+  for (const Mark& mark : chart.marks) {
+    out += draw(mark, frame, chart.unit);
   }
   return out + "</svg>\n";
 }

@@ -18,6 +18,19 @@ struct Curve {
   Line line = Line::solid;
   std::vector<std::pair<double, double>>
       points;  ///< (message size in bytes, value), by growing size
+  struct Span {
+    double bytes;
+    double least;
+    double most;
+  };
+  std::vector<Span> band = {};  ///< how far the value is known, by growing size
+};
+
+/// A value that others have measured.
+struct Mark {
+  std::string label;
+  double bytes;
+  double value;
 };
 
 /// A picture of values over message sizes; sizes are always on a logarithmic axis.
@@ -26,6 +39,7 @@ struct Chart {
   std::string unit;  ///< of the values, written at the axis
   Scale scale = Scale::linear;
   std::vector<Curve> curves;
+  std::vector<Mark> marks = {};
 };
 
 /// One row of a dot plot: the values of several libraries on one axis.

@@ -43,6 +43,15 @@ svg { width: 100%; height: auto; display: block; font: 12px system-ui, "Segoe UI
 .unit { fill: var(--soft); text-anchor: middle; }
 .curve path { fill: none; stroke: currentColor; stroke-width: 2.2; stroke-linejoin: round; }
 .curve circle { fill: currentColor; stroke: var(--card); stroke-width: 0.8; } .curve circle:hover { r: 5; }
+.curve path.band, .limit path.band { fill: currentColor; fill-opacity: 0.16; stroke: none; }
+path.mark { fill: none; stroke: var(--ink); stroke-width: 1.6; }
+.legend i.mark { width: 9px; height: 9px; border: 1.6px solid var(--ink); transform: rotate(45deg); margin-right: 9px; }
+a { color: inherit; }
+table.words td { text-align: left; white-space: normal; vertical-align: top; overflow-wrap: anywhere; }
+table.words td:nth-child(2) { white-space: nowrap; }
+@media (max-width: 700px) { main { padding: 16px 10px 40px; }
+  table.words td, table.words td:nth-child(2) { display: block; white-space: normal; border: 0; padding: 1px 4px; }
+  table.words tr { display: block; border-bottom: 1px solid var(--grid); padding: 5px 0; } }
 .limit path { fill: none; stroke: currentColor; stroke-width: 1.6; stroke-dasharray: 6 4; }
 .limit circle { fill: currentColor; }
 .s0 { color: var(--s0); } .s1 { color: var(--s1); } .s2 { color: var(--s2); } .s3 { color: var(--s3); }
