@@ -80,8 +80,10 @@ FileView::FileView(Library& library, Count displacement, Datatype& etype, Dataty
   for (Datatype* type : {&etype_, &filetype_, &file_etype_, &file_filetype_}) {
     library_.acquire(*type);
   }
+  // Where there are no data there are no short runs either.
+  const bool has_runs = !contiguous_ && file_filetype.size > 0;
   mean_run_bytes_ =
-      contiguous_ ? farthest_offset : file_filetype.size / std::max<Count>(shape.runs, 1);
+      has_runs ? file_filetype.size / std::max<Count>(shape.runs, 1) : farthest_offset;
 }
 
 FileView::~FileView() {
