@@ -4,7 +4,7 @@
 
 usage: run.py [--query WORDS | --search NAMES...]
 
---query: what the arguments of the tests hold (*mpiio*). --search: names of tests, with % for any letters; all those of sys, vec,
+--query: what the arguments of the tests hold (*mpiio*). --search: names of tests, one % in each for any letters; all those of sys, vec,
 mat and ksp are sys_% vec_% mat_% ksp_%, some thousand jobs.
 
 PETSC_SOURCE names a folder with the sources (3.18 or later; `apt-get source petsc` has them). BLAS and LAPACK have to be
@@ -24,6 +24,8 @@ import support  # noqa: E402
 
 ARCH = "fulmar"
 LEAST_CHECKS = 3
+# They draw, and say that there is no X: PETSc does not know that of them.
+DRAWING = ("vec_vec_tutorials-ex3_1", "vec_vec_tutorials-ex3f_1")
 LEAST_TESTS = 40  # in 3.18 there are 30 with MPI-IO, and 27 without it beside them
 
 
@@ -55,11 +57,12 @@ def run_tests(built, environment, which, table):
     command = ["make", "-C", built, "-f", "gmakefile.test", "test", *which, "TIMEOUT=300"]
     status, output, seconds = support.run(command, 3 * 3600, environment)
     passed = re.findall(r"^ *ok (?!diff-)(?!.*# SKIP)(\S+)", output, re.M)
-    failed = re.findall(r"^ *not ok (.*)", output, re.M)
+    failed = [line for line in re.findall(r"^ *not ok (.*)", output, re.M)
+              if line.split()[0].removeprefix("diff-") not in DRAWING]
     problem = ""
     if failed:
         problem = f"failed: {'; '.join(failed)}"
-    elif status != 0:
+    elif status != 0 and "not ok" not in output:
         problem = f"exit status {status}"
     elif len(passed) < LEAST_TESTS:
         problem = f"only {len(passed)} tests ran"
@@ -79,7 +82,7 @@ def main():
     check(built, environment, table)
     which = ["query=args", f"queryval={arguments.query}"]
     if arguments.search:
-        which = [f"search={' '.join(arguments.search)}"]
+        which = [f"gmakesearch={' '.join(arguments.search)}"]
     run_tests(built, environment, which, table)
     return table.close()
 

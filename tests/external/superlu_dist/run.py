@@ -20,7 +20,7 @@ import support  # noqa: E402
 
 GRIDS = {1: (1, 1), 2: (1, 2), 4: (2, 2), 6: (2, 3), 8: (2, 4)}
 # By their numbers of ranks, which are in their sources, as their files are.
-# Not f_pddrive3d and f_pzdrive3d: those free what they have not allocated when they have solved the system, with MPICH 5.0.2, too.
+# Not f_pddrive3d: it aborts in free when it has solved the system, with MPICH 5.0.2, too; nor f_pzdrive3d, which is made of it.
 FORTRAN = {2: ("f_5x5",), 4: ("f_pddrive", "f_pzdrive")}
 LARGEST_ERROR = 1e-12
 
