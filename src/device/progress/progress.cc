@@ -74,11 +74,17 @@ void Device::poll(WaitNote note) noexcept {
   if (config_.observer.quiet != nullptr && poll_watch_.in_vain(moved_)) report_polling(note);
   // A rank that calls test or probe in a loop waits. With more ranks than cores its peer may
   // need this core; with a core of its own it may keep polling for a while.
+  // There, other programs have it for milliseconds each time, which a program that
+  // tests between pieces of its work pays with every test: it yields rarely then.
   const std::uint32_t patience = config_.oversubscribed ? 2 : 10000;
   if (++missed_polls_ < patience) return;
+  const std::uint64_t begin_ns = base::now_ns();
+  if (!config_.oversubscribed && yield_cost_.is_high(begin_ns)) return;
   const std::uint32_t depth = lock_.suspend();
   ::sched_yield();
   lock_.resume(depth);
+  const std::uint64_t end_ns = base::now_ns();
+  yield_cost_.note(end_ns - begin_ns, end_ns);
 }
 
 void Device::drain() noexcept {
