@@ -3,6 +3,8 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "mpi/attr/attributes.h"
 #include "mpi/comm/calls.h"
@@ -42,8 +44,9 @@ struct Idup {
   Error error;                ///< of this process
   MemberInfo own{};
   MemberTable all;
-  std::unique_ptr<Part[]> parts;
-  int open = 0;  ///< messages in flight
+  std::vector<Part> parts;
+  int open = 0;                  ///< messages in flight
+  bool withdraws_sends = false;  ///< a message has ended because a process has failed
 };
 
 Part& part_of(device::Operation& operation) {
@@ -75,11 +78,25 @@ void complete(Idup& idup) {
   end_request(idup);
 }
 
+/// Members that know of the failure, or of the revocation, do not receive any more what was sent to
+/// them. Messages that were matched go on.
+void withdraw_sends(Idup& idup) {
+  for (Part& part : idup.parts) {
+    device::Operation& operation = part.transfer.operation;
+    if (operation.is_send && !operation.done()) idup.parent->device->cancel(operation);
+  }
+}
+
 void on_done(device::Operation& operation) {
   Idup& idup = *part_of(operation).owner;
-  if (operation.outcome.error != base::ErrorClass::success && idup.error.ok()) {
+  const base::ErrorClass error = operation.outcome.error;
+  if (error != base::ErrorClass::success && idup.error.ok()) {
     idup.error = operation_error(*idup.parent, operation);
   }
+  const bool is_failure =
+      error == base::ErrorClass::proc_failed || error == base::ErrorClass::revoked;
+  // This one is still counted, so `idup` lives.
+  if (is_failure && !std::exchange(idup.withdraws_sends, true)) withdraw_sends(idup);
   if (--idup.open == 0) complete(idup);
 }
 
@@ -140,15 +157,16 @@ void exchange_all(Idup& idup) {
   idup.all.local[static_cast<std::size_t>(comm.rank)] = idup.own;
   if (comm.is_inter) idup.all.remote.resize(static_cast<std::size_t>(comm.remote_size));
   const std::size_t others = idup.all.local.size() + idup.all.remote.size() - 1;
-  idup.parts.reset(new Part[2 * others]);
+  idup.parts = std::vector<Part>(2 * others);
   idup.open = static_cast<int>(2 * others + 1);  // one for this function: it ends first
   if (comm.is_inter) {
     const Line inside{*comm.local_comm, line.channel, line.tag};
-    Part* rest = exchange_with(idup, inside, idup.all.local, comm.rank, idup.parts.get());
+    Part* rest = exchange_with(idup, inside, idup.all.local, comm.rank, idup.parts.data());
     exchange_with(idup, line, idup.all.remote, nobody, rest);
   } else {
-    exchange_with(idup, line, idup.all.local, comm.rank, idup.parts.get());
+    exchange_with(idup, line, idup.all.local, comm.rank, idup.parts.data());
   }
+  if (idup.withdraws_sends) withdraw_sends(idup);
   if (--idup.open == 0) complete(idup);
 }
 

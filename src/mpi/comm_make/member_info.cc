@@ -40,8 +40,10 @@ Data data_of(const Line& line, Bytes bytes) {
 }
 
 /// Others of the communicator may not receive any more what they have been sent: it was revoked
-/// before they entered the call, or they know of a failure.
-bool may_be_left(const Line& line) noexcept { return !is_whole(line.comm) || is_revoked(line); }
+/// before they entered the call, or they know of a failure. Two leaders need nobody else.
+bool may_be_left(const Line& line) noexcept {
+  return is_revoked(line) || (line.channel != Channel::leaders && !is_whole(line.comm));
+}
 
 /// Waits for a message that was sent. Where no receive may come it is withdrawn, unless it was
 /// matched.
@@ -207,6 +209,9 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
   if (theirs.count == 0) {
     return leads || error.failed() ? error : leaders_failed(theirs, leader.rank);
   }
+  // A heading that was withdrawn must not be followed by the table, which would be taken for it; all
+  // of the group learn of the failure.
+  if (told.failed() && may_be_left(inside)) return error;
   member_table.remote.resize(theirs.count);
   const Error last = broadcast(
       inside, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)},
