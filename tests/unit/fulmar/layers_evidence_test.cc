@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fulmar/layers/applications.h"
 #include "fulmar/layers/experiments.h"
 #include "fulmar/layers/page.h"
 #include "fulmar/layers/probe.h"
@@ -128,9 +129,9 @@ TEST(Experiments, name_figures_that_there_are_or_say_why_not) {
       const std::string title = titles.substr(0, end);
       titles.erase(0, std::min(end + 2, titles.size()));
       ++drawn;
-      EXPECT_TRUE(std::any_of(all.begin(), all.end(),
-                              [&](const Figure& at) { return at.title == title; }))
-          << title;
+      EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Figure& at) {
+        return at.title == title;
+      })) << title;
     }
   }
   EXPECT_GT(drawn, 40U);
@@ -154,6 +155,20 @@ TEST(Summary, says_how_it_was_measured_and_what_is_missing) {
       EXPECT_NE(text.find(wanted), std::string::npos) << wanted;
     }
   }
+}
+
+TEST(LayersPage, says_why_programs_were_not_measured) {
+  const std::string card = "of the NAS Parallel Benchmarks in the three stacks</h2>";
+  EXPECT_EQ(page({}).find(card), std::string::npos);
+  Circumstances circumstances;
+  circumstances.no_applications = ApplicationFolder{}.lacking();
+  const std::string html = page({}, {}, circumstances);
+  EXPECT_NE(html.find(card), std::string::npos);
+  EXPECT_NE(html.find("--nas names the folder"), std::string::npos);
+}
+
+TEST(LayersPage, draws_no_figure_of_nothing) {
+  EXPECT_EQ(page({}).find("<svg"), std::string::npos);
 }
 
 }  // namespace

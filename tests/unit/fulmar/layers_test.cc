@@ -486,19 +486,5 @@ TEST(LayersPage, draws_programs_beside_the_first_setting) {
   EXPECT_NE(html.find("CH3, LU: 95.2 % of"), std::string::npos);
 }
 
-TEST(LayersPage, says_why_programs_were_not_measured) {
-  const std::string card = "of the NAS Parallel Benchmarks in the three stacks</h2>";
-  EXPECT_EQ(page({}).find(card), std::string::npos);
-  Circumstances circumstances;
-  circumstances.no_applications = ApplicationFolder{}.lacking();
-  const std::string html = page({}, {}, circumstances);
-  EXPECT_NE(html.find(card), std::string::npos);
-  EXPECT_NE(html.find("--nas names the folder"), std::string::npos);
-}
-
-TEST(LayersPage, draws_no_figure_of_nothing) {
-  EXPECT_EQ(page({}).find("<svg"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace fulmar::layers
