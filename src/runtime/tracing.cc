@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/os/absolute_path.h"
 #include "base/os/fd.h"
 
 namespace fulmar::runtime {
@@ -109,7 +110,7 @@ std::unique_ptr<Tracing> Tracing::from(const Options& options) {
   const std::string& folder = options.text("FULMAR_TRACE");
   if (folder.empty()) return nullptr;
   const std::uint64_t records = options.size("FULMAR_TRACE_RECORDS").value_or(standard_records);
-  return std::make_unique<Tracing>(folder,
+  return std::make_unique<Tracing>(base::absolute_path(folder),
                                    std::clamp<std::uint64_t>(records, least_records, most_records));
 }
 

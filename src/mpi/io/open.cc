@@ -5,13 +5,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <memory>
 #include <new>
 #include <string>
 
+#include "base/os/absolute_path.h"
 #include "io/io_error.h"
 #include "mpi/coll/calls.h"
 #include "mpi/coll/node_map.h"
@@ -128,13 +127,6 @@ Error default_view(Library& library, OpenFile& open) {
   return view.error();
 }
 
-/// The path itself where there is no working directory.
-std::string absolute(const std::string& path) {
-  std::array<char, PATH_MAX> folder{};
-  if (path.starts_with('/') || ::getcwd(folder.data(), folder.size()) == nullptr) return path;
-  return std::string(folder.data()) + "/" + path;
-}
-
 Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile& open) {
   Error error = compare_modes(comm, open.amode, check_mode(open.amode));
   if (error.failed()) return error;
@@ -142,7 +134,7 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   if (error.ok()) error = share_hints(comm, open.hints);
   if (error.ok()) error = share_aggregator_list(comm, open.hints);
   if (error.failed()) return error;
-  if ((open.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) open.absolute_path = absolute(path);
+  if ((open.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) open.absolute_path = base::absolute_path(path);
   open.system = io::file_system_of(path);
   if (open.hints.checked) open.check = std::make_unique<FileCheck>();
   Result<std::vector<int>> aggregators = choose_aggregators(comm, open.hints);

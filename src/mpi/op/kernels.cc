@@ -185,12 +185,19 @@ void apply(const void* left, const void* right, void* result, std::int64_t count
 
 #if defined(__x86_64__)
 /// Stores vectors of `width` bytes at multiples of their width: those that cross a cache line cost twice.
+/// Few elements are not worth it, and one, as in MPI_Fetch_and_op, not even a vector.
 template <class Operation, class T, std::size_t width>
 [[gnu::always_inline]] inline void aligned_loop(const void* left, const void* right, void* result,
                                                 std::int64_t count) {
   const T* a = static_cast<const T*>(left);
   const T* b = static_cast<const T*>(right);
   T* c = static_cast<T*>(result);
+  constexpr std::int64_t few = 4 * width / sizeof(T);
+  if (count == 1) {
+    *c = Operation{}(*a, *b);
+    return;
+  }
+  if (count < few) return loop<Operation>(a, b, c, count);
   const std::size_t misplaced = -reinterpret_cast<std::uintptr_t>(c) % width / sizeof(T);
   const std::int64_t head = std::min(static_cast<std::int64_t>(misplaced), count);
   loop<Operation>(a, b, c, head);

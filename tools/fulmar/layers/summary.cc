@@ -65,8 +65,8 @@ std::vector<std::string> facts(const Measured& measured, const Circumstances& at
   if (at.rounds > 0) {
     const bool crowded = at.ranks > at.cores;
     all.push_back(fmt::format(
-        "{} rounds of 2 ranks on {} {}{}; rings and what else takes all ranks: {} ranks{}",
-        at.rounds, at.cores, at.cores == 1 ? "core" : "cores",
+        "{} {} of 2 ranks on {} {}{}; rings and what else takes all ranks: {} ranks{}", at.rounds,
+        at.rounds == 1 ? "round" : "rounds", at.cores, at.cores == 1 ? "core" : "cores",
         at.cores < 2 ? ", which they share: oversubscribed" : "", at.ranks,
         crowded ? ", more than cores: oversubscribed" : ""));
   }

@@ -55,8 +55,20 @@ TEST(TwoPhasePlan, Nothing_to_move_needs_no_round) {
   EXPECT_EQ(TwoPhasePlan(parts, file).rounds, 0);
 }
 
+/// All ranks know it before a call, so none has to be asked.
+TEST(TwoPhase, Is_never_worth_it_where_no_view_has_short_runs) {
+  OpenFile file;
+  EXPECT_TRUE(is_never_worth_exchange(io::Use::automatic, file, 2)) << "the view of MPI_File_open";
+  EXPECT_FALSE(is_never_worth_exchange(io::Use::always, file, 2));
+  file.least_mean_run_bytes = 100;
+  EXPECT_FALSE(is_never_worth_exchange(io::Use::automatic, file, 2));
+  EXPECT_TRUE(is_never_worth_exchange(io::Use::never, file, 2));
+  EXPECT_TRUE(is_never_worth_exchange(io::Use::always, file, 1));
+}
+
 TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
   OpenFile file;
+  file.least_mean_run_bytes = 100;
   const auto worth = [&](const std::array<RankPart, 2>& parts) {
     return is_worth_exchange(parts, io::Use::automatic, file);
   };
@@ -78,6 +90,7 @@ TEST(TwoPhase, Is_worth_it_where_short_runs_lie_between_each_other) {
 
 TEST(TwoPhase, Is_not_worth_it_where_short_runs_go_through_mapped_memory) {
   OpenFile file;
+  file.least_mean_run_bytes = 100;
   file.system.maps = true;
   const std::array near{part(0, 10000, 5000, 100), part(100, 10100, 5000, 100)};
   EXPECT_FALSE(is_worth_exchange(near, io::Use::automatic, file));
