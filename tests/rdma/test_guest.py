@@ -254,8 +254,8 @@ class Guest(support.GuestTest):
     @unittest.skipIf(LACKING, f"verbs: {LACKING}")
     def test_layers_are_measured_beside_the_bare_adapter(self):
         text = self.passed("layers")
-        self.assertNotIn("failed, left out", text)
-        self.assertRegex(text, r"Bare reads and writes of an adapter +(holds here|is different here)")
+        self.assertNotIn("Left out: failed", text)
+        self.assertRegex(text, r"Bare reads and writes of an adapter +(holds|is different|is undecided) here +\S")
         self.assertIn("RDMA writes</span>", text)
 
     def figures(self, name):

@@ -132,7 +132,7 @@ class Trace(TraceTest):
     def test_a_folder_that_cannot_be_written_costs_the_trace_alone(self):
         self.write("t", "a file")
         run = self.bench(8)
-        self.assertIn("FULMAR_TRACE=t: no trace is kept", run.stderr)
+        self.assertIn(f"FULMAR_TRACE={self.root}/t: no trace is kept", run.stderr)
 
     def test_what_cannot_be_shown_is_named(self):
         run = self.fulmar("trace", "none")
