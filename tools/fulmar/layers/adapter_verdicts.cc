@@ -12,8 +12,6 @@
 /// messages move with registrations that are kept and without.
 namespace fulmar::layers {
 
-using report::short_number;
-
 Verdict judge_adapter_latency(const Measured& measured) {
   const auto at = [&](const char* name) { return Reading(measured, name).microseconds(8); };
   const auto basic = at("verbs-basic");

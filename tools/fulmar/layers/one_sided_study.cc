@@ -16,8 +16,6 @@ namespace fulmar::layers {
 
 namespace {
 
-using report::short_number;
-
 constexpr const char* found_latency =
     "Direct one-sided operations take 30 % off the latency of MPI_Put.";
 constexpr const char* found_get = "The slides draw the latency of MPI_Get.";
