@@ -6,6 +6,7 @@
 #include <array>
 
 #include "mpi/coll/calls.h"
+#include "mpi/coll/left_out.h"
 #include "mpi/topo/reorder.h"
 
 namespace fulmar::mpi {
@@ -108,6 +109,13 @@ Lengths lengths_of(const OwnEdges& own) {
   return {static_cast<Count>(own.destinations.size()), static_cast<Count>(own.sources.size())};
 }
 
+/// The lengths have not come, so the edges are left out. Other members may have entered that call: what this one sends
+/// next, to agree on the error, must not meet it.
+Error without_edges(Comm& comm, const char* call, const Error& error) {
+  skip_call(comm, call);
+  return error;
+}
+
 /// The edges of all processes, by rank.
 Error gather_edges(Comm& comm, const OwnEdges& own, std::vector<OwnEdges>& all) {
   const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
@@ -115,7 +123,7 @@ Error gather_edges(Comm& comm, const OwnEdges& own, std::vector<OwnEdges>& all) 
   std::vector<Lengths> lengths(static_cast<std::size_t>(comm.size()));
   const Error told =
       allgather({&mine, sizeof mine, &byte}, {lengths.data(), sizeof mine, &byte}, comm);
-  if (told.failed()) return told;
+  if (told.failed()) return without_edges(comm, "MPI_Allgatherv", told);
   Blocks blocks;
   for (const Lengths& one : lengths) blocks.add(bytes_of_ends(one.outgoing + one.incoming));
   const std::vector<EdgeEnd> packed = pack(own);
@@ -178,7 +186,7 @@ Error collect_edges(Comm& comm, const NamedEdges& named, OwnEdges& own) {
   std::vector<Lengths> from(parcels.size());
   const Error told =
       alltoall({to.data(), sizeof(Lengths), &byte}, {from.data(), sizeof(Lengths), &byte}, comm);
-  if (told.failed()) return told;
+  if (told.failed()) return without_edges(comm, "MPI_Alltoallv", told);
   Blocks receive;
   for (const Lengths& lengths : from) {
     receive.add(bytes_of_ends(lengths.outgoing + lengths.incoming));
