@@ -93,6 +93,15 @@ void CollContext::abandon(base::Error error) noexcept {
   withdraw_messages();
 }
 
+/// Of an algorithm that waits: one of its messages failed when it was started.
+void CollContext::end_when_done() noexcept {
+  awaited_ = nullptr;
+  withdraw_messages();  // the last of them may do the rest
+  if (!who_ || open_ != 0) return;
+  ready_ = std::exchange(who_, nullptr);
+  comm_.library->schedules->make_ready(*this);
+}
+
 /// Withdraws the messages that are not matched. The others end by themselves: no process gives them
 /// up.
 void CollContext::withdraw_messages() noexcept {
@@ -138,11 +147,16 @@ void CollContext::end_abandoned() noexcept {
 
 /// Where the other process has failed the algorithm must not go on: it would send others what it has
 /// not received, and they might succeed with that. A network may end the message before it reports
-/// the loss of the process, which ends the algorithms of all members.
+/// the loss of the process, which ends the algorithms of all members; and a message to or from one that is
+/// lost already, or on a revoked communicator, ends when it is started, before the algorithm waits.
 void CollContext::message_failed(const device::Operation& operation) noexcept {
   const base::Error error = report(comm_, operation, nullptr);
   note(error);
-  if (error.error_class() == base::ErrorClass::proc_failed) abandon(error);
+  const base::ErrorClass error_class = error.error_class();
+  if (error_class != base::ErrorClass::proc_failed && error_class != base::ErrorClass::revoked)
+    return;
+  if (who_ || ready_) return abandon(error);
+  abandoned_ = channel_ != Channel::recovery;
 }
 
 void CollContext::on_done(device::Operation& operation) noexcept {

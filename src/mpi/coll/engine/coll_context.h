@@ -50,10 +50,14 @@ class CollContext {
   class [[nodiscard]] Wait {
    public:
     Wait(CollContext& exchange, const Part* part) noexcept : exchange_(exchange), part_(part) {}
-    [[nodiscard]] bool await_ready() const noexcept { return exchange_.is_done(part_); }
+    [[nodiscard]] bool await_ready() const noexcept {
+      return exchange_.is_done(part_) && !exchange_.abandoned_;
+    }
     void await_suspend(std::coroutine_handle<> who) const noexcept {
       exchange_.who_ = who;
       exchange_.awaited_ = part_;
+      if (exchange_.abandoned_) [[unlikely]]
+        exchange_.end_when_done();
     }
     void await_resume() const noexcept {}
 
@@ -146,6 +150,7 @@ class CollContext {
 
   [[gnu::cold]] void note_failure(base::Error error) noexcept;
   void withdraw_messages() noexcept;
+  [[gnu::cold]] void end_when_done() noexcept;
   [[gnu::cold]] void end_abandoned() noexcept;
   [[gnu::cold]] void message_failed(const device::Operation& operation) noexcept;
   static void on_done(device::Operation& operation) noexcept;
