@@ -123,20 +123,23 @@ bool is_complete(const std::vector<MemberInfo>& members) noexcept {
 /// The first part of the leader's broadcast to its group.
 struct Heading {
   std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
-  std::uint32_t cause = 0;  ///< of that, where the leader knows one
+  std::uint32_t cause = 0;  ///< of that
 };
-constexpr std::uint32_t unknown_cause = 0;
+/// A member that was to hand the heading on has not got it, because a process has failed.
+constexpr std::uint32_t nothing_came = 0;
 constexpr std::uint32_t leader_has_died = 1;
 constexpr std::uint32_t peer_comm_revoked = 2;
+constexpr std::uint32_t other_cause = 3;
 
 std::uint32_t cause_of(const Error& error) noexcept {
   if (error.error_class() == ErrorClass::proc_failed) return leader_has_died;
-  return error.error_class() == ErrorClass::revoked ? peer_comm_revoked : unknown_cause;
+  return error.error_class() == ErrorClass::revoked ? peer_comm_revoked : other_cause;
 }
 
 /// The error of a member whose leader has got nothing from the other one.
 Error leaders_failed(const Heading& heading, int leader) {
-  const ErrorClass error_class = heading.cause == leader_has_died     ? ErrorClass::proc_failed
+  const bool has_died = heading.cause == leader_has_died || heading.cause == nothing_came;
+  const ErrorClass error_class = has_died                             ? ErrorClass::proc_failed
                                  : heading.cause == peer_comm_revoked ? ErrorClass::revoked
                                                                       : ErrorClass::other;
   return base::failure(error_class,
@@ -193,6 +196,7 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
   const bool leads = inside.comm.rank == leader.rank;
   Heading theirs;
   Error error;
+  if (leads) theirs.cause = other_cause;
   if (leads && leader.across != nullptr) {
     const int peer = leader.remote_rank;
     Heading ours{static_cast<std::uint32_t>(member_table.local.size())};
