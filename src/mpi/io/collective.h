@@ -33,8 +33,8 @@ struct CollectiveAccess {
 /// then write need no barrier between.
 base::Error move_apart(CollectiveAccess& call);
 
-/// Moves the data of all ranks, also of those calls that do not block. Every rank of the file runs it once for a call. An error of a write
-/// is an error at every rank.
+/// Moves the data of all ranks, also of those calls that do not block. Every rank of the file runs it once
+/// for a call. An error of a write is an error at every rank.
 CollTask move_collectively(CollContext& exchange, CollectiveAccess& call);
 
 }  // namespace fulmar::mpi
