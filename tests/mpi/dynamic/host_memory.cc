@@ -155,33 +155,46 @@ void check_release() {
   }
 }
 
-/// The same two jobs meet again, with and without a communicator between them, and at the same time
-/// with a second one.
-void check_again(MPI_Comm inter, bool is_child) {
-  std::array<char, MPI_MAX_PORT_NAME> port{};
+using PortName = std::array<char, MPI_MAX_PORT_NAME>;
+
+/// A port of the parents, whose name the children get.
+PortName next_port(MPI_Comm inter, bool is_child) {
+  PortName port{};
   if (!is_child && rank_of(inter) == 0) MPI_Open_port(MPI_INFO_NULL, port.data());
   const int root = is_child ? 0 : rank_of(inter) == 0 ? MPI_ROOT : MPI_PROC_NULL;
   MPI_Bcast(port.data(), MPI_MAX_PORT_NAME, MPI_CHAR, root, inter);
-  const auto meet = [&] {
-    MPI_Comm again = MPI_COMM_NULL;
-    if (is_child) {
-      MPI_Comm_connect(port.data(), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &again);
-    } else {
-      MPI_Comm_accept(port.data(), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &again);
-    }
-    exchange(again, 10000);
-    return again;
-  };
-  MPI_Comm second = meet();
+  return port;
+}
+
+/// A port is closed with its first connection: callers that tried a second address of it may still
+/// wait there.
+MPI_Comm meet(const PortName& port, bool is_child) {
+  MPI_Comm again = MPI_COMM_NULL;
+  if (is_child) {
+    MPI_Comm_connect(port.data(), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &again);
+  } else {
+    MPI_Comm_accept(port.data(), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &again);
+    if (rank_of(MPI_COMM_WORLD) == 0) MPI_Close_port(port.data());
+  }
+  exchange(again, 10000);
+  return again;
+}
+
+/// The same two jobs meet again, with and without a communicator between them, and at the same time
+/// with a second one.
+void check_again(MPI_Comm inter, bool is_child) {
+  MPI_Comm second = meet(next_port(inter, is_child), is_child);
   MPI_Comm_disconnect(&inter);
   exchange(second, 100);
+  PortName port = next_port(second, is_child);
   MPI_Comm_disconnect(&second);
   for (int time = 0; time < 4; ++time) {
-    MPI_Comm third = meet();
+    MPI_Comm third = meet(port, is_child);
     if (may_share()) {
       expect_equal(connections(), 0, "connections of jobs that meet again");
       expect(shared_mappings() <= 2, "memory of jobs that meet again");
     }
+    port = next_port(third, is_child);
     MPI_Comm_disconnect(&third);
   }
   if (!is_child && rank_of(MPI_COMM_WORLD) == 0) MPI_Close_port(port.data());
