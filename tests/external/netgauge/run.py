@@ -7,6 +7,7 @@ usage: run.py
 NETGAUGE_SOURCE names a folder with its sources (github.com/spcl/netgauge). What is built is a copy in which the module
 declares a function before it calls it, knows the minimum by the name that netgauge has for it, and gathers in place what it
 gathered with the same buffer twice, which MPI refuses. It stores to segments of other nodes, so all nodes are on one host.
+The pattern 1toN is left out: it tests requests again that have ended, which this module has freed by then.
 The numbers say nothing about speed.
 """
 
