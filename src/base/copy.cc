@@ -3,6 +3,7 @@
 #include "base/copy.h"
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -12,8 +13,25 @@ namespace {
 
 #if defined(__x86_64__)
 
-bool string_copies_are_slow() noexcept { return __builtin_cpu_is("amd") != 0; }
+bool is_amd() noexcept { return __builtin_cpu_is("amd") != 0; }
 bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx2") != 0; }
+
+bool has_fast_strings() noexcept {
+  constexpr unsigned enhanced_rep_movsb = 1U << 9;  // in ebx of leaf 7
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & enhanced_rep_movsb) != 0;
+}
+
+/// Where the target is a few bytes later in its page than the source (copy.h).
+bool is_bad_for_strings(const std::byte* to, const std::byte* from) noexcept {
+  constexpr std::uintptr_t page = 4096;
+  const auto later =
+      (reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from)) % page;
+  return later > 0 && later < 64;
+}
 
 /// Aligned stores of 32 bytes. The first and the last vector are stored by themselves, and may overlap
 /// with the others. Requires at least 32 bytes.
@@ -44,7 +62,8 @@ bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx2") != 0; }
 
 #else
 
-bool string_copies_are_slow() noexcept { return false; }
+bool is_amd() noexcept { return false; }
+bool has_fast_strings() noexcept { return false; }
 bool has_wide_vectors() noexcept { return false; }
 void copy_by_vectors(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
@@ -52,20 +71,14 @@ void copy_by_vectors(std::byte* to, const std::byte* from, std::size_t bytes) no
 
 #endif
 
-}  // namespace
-
-void copy_long(void* to, const void* from, std::size_t bytes) noexcept {
-  auto* target = static_cast<std::byte*>(to);
-  const auto* source = static_cast<const std::byte*>(from);
-  if (bytes < past_caches_bytes && string_copies_are_slow()) {
-    if (has_wide_vectors()) return copy_by_vectors(target, source, bytes);
-    for (; bytes > plain_copy_bytes; bytes -= plain_copy_bytes) {
-      std::memcpy(target, source, plain_copy_bytes);
-      target += plain_copy_bytes;
-      source += plain_copy_bytes;
-    }
+void copy_string(void* to, const void* from, std::size_t bytes) noexcept {
+#if defined(__x86_64__)
+  if (!is_bad_for_strings(static_cast<std::byte*>(to), static_cast<const std::byte*>(from))) {
+    asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+    return;
   }
-  std::memcpy(target, source, bytes);
+#endif
+  copy_bytes(to, from, bytes);
 }
 
 #if defined(__SSE2__)
@@ -100,5 +113,33 @@ void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 #endif
+
+}  // namespace
+
+void copy_long(void* to, const void* from, std::size_t bytes) noexcept {
+  auto* target = static_cast<std::byte*>(to);
+  const auto* source = static_cast<const std::byte*>(from);
+  if (bytes < past_caches_bytes && is_amd()) {
+    if (has_wide_vectors()) return copy_by_vectors(target, source, bytes);
+    for (; bytes > plain_copy_bytes; bytes -= plain_copy_bytes) {
+      std::memcpy(target, source, plain_copy_bytes);
+      target += plain_copy_bytes;
+      source += plain_copy_bytes;
+    }
+  }
+  std::memcpy(target, source, bytes);
+}
+
+void copy_long(void* to, const void* from, std::size_t bytes, StoreKind stores) noexcept {
+  if (stores == StoreKind::non_temporal) return copy_non_temporal(to, from, bytes);
+  if (stores == StoreKind::string && bytes >= min_string_bytes) return copy_string(to, from, bytes);
+  copy_bytes(to, from, bytes);
+}
+
+StoreKind stores_to_shared() noexcept {
+  static const StoreKind kind =
+      is_amd() && has_fast_strings() ? StoreKind::string : StoreKind::cached;
+  return kind;
+}
 
 }  // namespace fulmar::base

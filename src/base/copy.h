@@ -22,7 +22,7 @@ inline constexpr std::size_t plain_copy_bytes = 2048;
 /// uses non-temporal stores.
 inline constexpr std::size_t past_caches_bytes = std::size_t{4} << 20;
 
-/// The slow path of copy_bytes.
+/// The slow path of copy_bytes, with ordinary stores.
 [[gnu::noinline]] void copy_long(void* to, const void* from, std::size_t bytes) noexcept;
 
 /// Copies up to 48 bytes without a call: short messages are copied twice, and a call costs as much
@@ -51,14 +51,23 @@ inline void copy_short(void* to, const void* from, std::size_t bytes) noexcept {
 }
 inline constexpr std::size_t copy_short_limit = 48;
 
-/// Which kind of stores a long copy uses.
+/// Which kind of stores a long copy uses. The last two are those of x86-64; elsewhere all are cached.
 enum class StoreKind : std::uint8_t {
-  cached,        ///< ordinary stores
-  non_temporal,  ///< written to memory, without reading the lines first (x86-64; elsewhere as above)
+  cached,  ///< ordinary stores
+  /// The string instruction: the line is taken away from other caches as a whole, without waiting
+  /// for what it held.
+  string,
+  non_temporal,  ///< written to memory, without reading the lines first
 };
 
-/// A copy with non-temporal stores, visible to other cores when it returns.
-void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept;
+/// The stores for memory whose lines are in another core's cache, which read it: `string` on
+/// processors of AMD that have it fast, else `cached`.
+[[nodiscard]] StoreKind stores_to_shared() noexcept;
+
+/// Copies of at least `min_kind_bytes` bytes with these stores. Non-temporal ones are visible to other
+/// cores when it returns.
+[[gnu::noinline]] void copy_long(void* to, const void* from, std::size_t bytes,
+                                 StoreKind stores) noexcept;
 
 /// Neither pointer may be null, except both where there are no bytes.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
@@ -72,13 +81,15 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 /// Shorter copies use cached stores in any case: non-temporal stores of partial lines are slow.
-inline constexpr std::size_t min_non_temporal_bytes = 512;
+inline constexpr std::size_t min_kind_bytes = 512;
+/// The string instruction takes time to start.
+inline constexpr std::size_t min_string_bytes = 1024;
 
 inline void copy_bytes(void* to, const void* from, std::size_t bytes, StoreKind stores) noexcept {
-  if (stores == StoreKind::non_temporal && bytes >= min_non_temporal_bytes) {
-    copy_non_temporal(to, from, bytes);
-  } else {
+  if (bytes < min_kind_bytes) {
     copy_bytes(to, from, bytes);
+  } else {
+    copy_long(to, from, bytes, stores);
   }
 }
 

@@ -73,6 +73,25 @@ TEST(Copy, Past_the_cache_of_short_lengths) {
   }
 }
 
+TEST(Copy, By_strings_at_every_distance_in_a_page) {
+  for (const std::size_t bytes : {1023, 1024, 1025, 4096, 20000}) {
+    for (const std::size_t offset : {0, 1, 16, 63, 64, 65, 4000, 4095}) {
+      EXPECT_TRUE(copies(bytes, 0, offset, StoreKind::string)) << bytes << ' ' << offset;
+      EXPECT_TRUE(copies(bytes, offset, 0, StoreKind::string)) << bytes << ' ' << offset;
+    }
+  }
+}
+
+TEST(Copy, By_strings_of_short_lengths) {
+  for (std::size_t bytes = 0; bytes <= 600; ++bytes) {
+    EXPECT_TRUE(copies(bytes, 1, 3, StoreKind::string)) << bytes;
+  }
+}
+
+TEST(Copy, To_shared_memory_never_past_the_cache_from_the_start) {
+  EXPECT_NE(stores_to_shared(), StoreKind::non_temporal);
+}
+
 TEST(Copy, Nothing_from_nowhere) { copy_bytes(nullptr, nullptr, 0); }
 
 }  // namespace

@@ -68,8 +68,21 @@ TEST(StoreChoice, Cores_that_are_near_again_are_noticed) {
   cores.write(choice, 5000);
   cores.move(near);
   cores.write(choice, 600);
-  EXPECT_EQ(choice.stores(), StoreKind::cached);
+  EXPECT_EQ(choice.stores(), base::stores_to_shared());
   EXPECT_EQ(cores.write(choice, 5000), 0);
+}
+
+TEST(StoreChoice, Either_way_through_the_cache_is_left_and_comes_back) {
+  for (const StoreKind through : {StoreKind::cached, StoreKind::string}) {
+    StoreChoice choice(through);
+    EXPECT_EQ(choice.stores(), through);
+    Cores cores(far);
+    cores.write(choice, 100);
+    EXPECT_EQ(choice.stores(), StoreKind::non_temporal);
+    cores.move(near);
+    cores.write(choice, 1000);
+    EXPECT_EQ(choice.stores(), through);
+  }
 }
 
 TEST(StoreChoice, One_slow_body_says_nothing) {
@@ -78,7 +91,7 @@ TEST(StoreChoice, One_slow_body_says_nothing) {
   for (int i = 0; i < 100; ++i) {
     cores.move(i % 3 == 0 ? far : near);
     cores.write(choice, i % 3 == 0 ? 2 : 16);
-    EXPECT_EQ(choice.stores(), StoreKind::cached) << i;
+    EXPECT_EQ(choice.stores(), base::stores_to_shared()) << i;
   }
 }
 
