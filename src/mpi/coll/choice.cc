@@ -14,15 +14,13 @@ constexpr int any = std::numeric_limits<int>::max();
 
 /// With shared memory a message costs a copy of its bytes and the wake-up of its receiver, which
 /// costs most where ranks share cores. So: few dependent rounds first, then few bytes.
-constexpr std::array<ChoiceRow, 42> rows = {{
+constexpr std::array<ChoiceRow, 41> rows = {{
     {Family::barrier, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
     {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "within each node, then between their leaders, and back"},
     {Family::barrier, Way::dissemination, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "log2(n) rounds of empty messages"},
-    {Family::bcast, Way::message, Needs::coll_area, 128 * kib, no_end, 2, 2, Cores::own,
-     "the two compare lengths, then one message"},
     {Family::bcast, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "the root tells all others"},
     {Family::bcast, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
@@ -104,8 +102,8 @@ constexpr std::array<const char*, family_count> family_names = {
     "barrier",  "bcast",  "gather",    "scatter",        "allgather",
     "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
 constexpr std::array<const char*, way_count> way_names = {
-    "shm",   "read",     "message",  "dissemination", "binomial", "chain",  "direct", "ring",
-    "bruck", "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
+    "shm",      "read",     "dissemination", "binomial", "chain",  "direct", "ring",  "bruck",
+    "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
 
 bool allowed(const ChoiceRow& row, const CallShape& shape) noexcept {
   if (row.way == Way::levels && shape.one_level) return false;
@@ -124,9 +122,6 @@ bool allowed(const ChoiceRow& row, const CallShape& shape) noexcept {
 bool fits_cores(const ChoiceRow& row, bool crowded) noexcept {
   return row.cores == Cores::any || (row.cores == Cores::shared) == crowded;
 }
-
-/// Whether only the first round of such a call is on a collective area.
-bool leaves(Way way) noexcept { return way == Way::read || way == Way::message; }
 
 bool fits(const ChoiceRow& row, const CallShape& shape) noexcept {
   if (row.way == Way::levels && !shape.shared_nodes) return false;
@@ -210,17 +205,17 @@ void Choices::Range::add(const ChoiceRow& row) noexcept {
 
 void Choices::set_shm_limits() noexcept {
   coll_areas_ = {};
-  leaves_ = {};
+  reads_ = {};
   for (const ChoiceRow& row : rows) {
     if (row.needs != Needs::coll_area || !fits_cores(row, crowded_)) continue;
     const auto family = static_cast<std::size_t>(row.family);
     if (wanted_[family]) continue;
-    (leaves(row.way) ? leaves_ : coll_areas_)[family].add(row);
+    (row.way == Way::read ? reads_ : coll_areas_)[family].add(row);
   }
   for (std::size_t family = 0; family < family_count; ++family) {
-    const bool left = wanted_[family] && leaves(*wanted_[family]);
-    if (left || wanted_[family] == Way::shm) coll_areas_[family] = everything;
-    if (left) leaves_[family] = everything;
+    const bool reads = wanted_[family] == Way::read;
+    if (reads || wanted_[family] == Way::shm) coll_areas_[family] = everything;
+    if (reads) reads_[family] = everything;
   }
 }
 

@@ -38,7 +38,6 @@ inline constexpr std::size_t family_count = 10;
 enum class Way : std::uint8_t {
   shm,
   read,
-  message,
   dissemination,
   binomial,
   chain,
@@ -53,7 +52,7 @@ enum class Way : std::uint8_t {
   deal,
   levels,
 };
-inline constexpr std::size_t way_count = 16;
+inline constexpr std::size_t way_count = 15;
 
 /// Requirements that the option cannot override.
 enum class Needs : std::uint8_t {
@@ -118,10 +117,9 @@ class Choices {
   [[nodiscard]] bool takes_shm(Family family, int ranks, Count bytes) const noexcept {
     return coll_areas_[static_cast<std::size_t>(family)].holds(ranks, bytes);
   }
-  /// Whether only the first round is on it: then the members read each other's memory, or send
-  /// messages.
-  [[nodiscard]] bool leaves_shm(Family family, int ranks, Count bytes) const noexcept {
-    return leaves_[static_cast<std::size_t>(family)].holds(ranks, bytes);
+  /// Whether its members then read each other's memory.
+  [[nodiscard]] bool takes_reads(Family family, int ranks, Count bytes) const noexcept {
+    return reads_[static_cast<std::size_t>(family)].holds(ranks, bytes);
   }
 
   /// For a call that goes by messages.
@@ -147,7 +145,7 @@ class Choices {
   void set_shm_limits() noexcept;
 
   std::array<Range, family_count> coll_areas_;
-  std::array<Range, family_count> leaves_;
+  std::array<Range, family_count> reads_;
   std::array<std::optional<Way>, family_count> wanted_;
   bool crowded_ = false;
 };

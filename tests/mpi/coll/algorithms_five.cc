@@ -3,7 +3,7 @@
 //
 // The all-reduce whose parts travel in segments: parts of none, one and many.
 // ranks: 1 2 3 5 8
-// env: FULMAR_COLL=allreduce:segments,bcast:message
+// env: FULMAR_COLL=allreduce:segments
 
 #include "support/collectives.h"
 

@@ -176,7 +176,7 @@ Error alltoall(const ConstData& send, const Data& receive, Comm& comm) {
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::ShmCollArea* coll_area = idle_area(comm, area_for<AlltoallRounds>(comm, call));
       coll_area != nullptr) {
-    return leaves_area(comm, Family::alltoall, bytes_of(receive))
+    return reads_memory(comm, Family::alltoall, bytes_of(receive))
                ? alltoall_read(*coll_area, call, comm)
                : alltoall_on(*coll_area, call, comm);
   }

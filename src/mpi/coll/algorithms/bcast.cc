@@ -45,8 +45,7 @@ Error bcast(const Data& data, int root, Comm& comm) {
   const Bcast call{data, root};
   if (device::ShmCollArea* coll_area = idle_area(comm, area_for<BcastRounds>(comm, call));
       coll_area != nullptr) {
-    const Error failed = bcast_on(*coll_area, call, comm, BcastBody::message);
-    if (failed.failed() || !leaves_area(comm, Family::bcast, bytes_of(data))) return failed;
+    return bcast_on(*coll_area, call, comm);
   }
   if (bytes_of(data) == 0) return {};
   return run_call(comm, tag, call);

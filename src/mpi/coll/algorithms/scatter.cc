@@ -89,7 +89,7 @@ Error scatter(const ConstData& send, const Data& receive, int root, Comm& comm) 
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(send) : bytes_of(receive);
   device::ShmCollArea* coll_area = idle_area(comm, area_for<ScatterRounds>(comm, call));
-  const bool reads = leaves_area(comm, Family::scatter, bytes);
+  const bool reads = reads_memory(comm, Family::scatter, bytes);
   if (coll_area != nullptr) {
     return reads ? scatter_read(*coll_area, call, comm) : scatter_on(*coll_area, call, comm);
   }

@@ -67,10 +67,9 @@ struct AreaNeeds {
   return area;
 }
 
-/// Whether the members of such a call read each other's memory (shm_reads.cc), or send messages,
-/// after a first round on the area.
-[[nodiscard]] inline bool leaves_area(const Comm& comm, Family family, Count bytes) noexcept {
-  return comm.library->schedules->choices().leaves_shm(family, comm.size(), bytes);
+/// Whether the members of such a call read each other's memory (shm_reads.cc).
+[[nodiscard]] inline bool reads_memory(const Comm& comm, Family family, Count bytes) noexcept {
+  return comm.library->schedules->choices().takes_reads(family, comm.size(), bytes);
 }
 
 /// How `total` bytes (or elements) are cut.
@@ -175,10 +174,6 @@ inline void post_data(device::ShmCollArea& coll_area, const ConstData& data) noe
 /// The only round of a call in which this rank has no data: ranks that expect some find out.
 inline void post_nothing(device::ShmCollArea& coll_area) noexcept {
   coll_area.post({}, [](std::byte* /*to*/, base::StoreKind) {});
-}
-/// A round with the length alone.
-inline void post_length(device::ShmCollArea& coll_area, Count whole) noexcept {
-  coll_area.post(length_of(0, whole), [](std::byte* /*to*/, base::StoreKind) {});
 }
 
 /// The error of a call in which a member gave another number of bytes than `expected`.

@@ -63,21 +63,11 @@ Awaited BarrierRounds::take(Count /*round*/) noexcept { return all_members(); }
 Error BarrierRounds::finish() const { return result(); }
 
 Pieces BcastRounds::pieces_of(Count bytes) const noexcept {
-  if (is_message(bytes)) return {bytes, std::max<Count>(bytes, 1)};
   return {bytes, payload_bytes(comm(), area(), bytes, Flow::one_way)};
 }
 
-bool BcastRounds::is_message(Count bytes) const noexcept {
-  return body_ == BcastBody::message && leaves_area(comm(), Family::bcast, bytes);
-}
-
-BcastRounds::BcastRounds(ShmCollArea& area, const Bcast& call, const Comm& comm,
-                         BcastBody body) noexcept
-    : ShmRounds(area, comm),
-      data_(call.data),
-      root_(call.root),
-      body_(body),
-      pieces_(pieces_of(data_.bytes())) {
+BcastRounds::BcastRounds(ShmCollArea& area, const Bcast& call, const Comm& comm) noexcept
+    : ShmRounds(area, comm), data_(call.data), root_(call.root), pieces_(pieces_of(data_.bytes())) {
   set_rounds(pieces_);
 }
 
@@ -86,7 +76,7 @@ AreaNeeds BcastRounds::needs(const Comm& /*comm*/, const Bcast& call) noexcept {
 }
 
 std::size_t BcastRounds::posted_bytes(Count round) const noexcept {
-  const bool posts = comm().rank == root_ && pieces_.total > 0 && !is_message(pieces_.total);
+  const bool posts = comm().rank == root_ && pieces_.total > 0;
   return posts ? static_cast<std::size_t>(pieces_.length(round)) : 0;
 }
 
@@ -97,48 +87,35 @@ bool BcastRounds::ready() const noexcept {
 
 void BcastRounds::post(Count round) noexcept {
   if (pieces_.total == 0) return post_nothing(area());
-  if (is_message(pieces_.total)) return post_length(area(), pieces_.total);
   if (comm().rank != root_) return area().post();
   post_part(area(), data_, pieces_.begin(round), pieces_.length(round));
 }
 
-/// Before a message: no rank sends or waits for one unless all have the same length.
-Awaited BcastRounds::take_lengths(Count round) {
-  if (const Awaited missing = all_members(); !missing.is_nothing()) return missing;
-  const Error wrong = check_lengths(area(), area().size(), pieces_.total);
-  return wrong.ok() ? Awaited{} : follow_root(round, wrong);
-}
-
-Awaited BcastRounds::follow_root(Count round, const Error& wrong) {
-  note(wrong);
-  if (round > 0 || comm().rank == root_) return stop(round);
-  return follow(round, root_, pieces_of(area().whole_bytes_of(root_)).count() - 1);
-}
-
 Awaited BcastRounds::take(Count round) {
-  if (pieces_.total == 0) return {};
+  if (comm().rank == root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]
     return take_after_error();
-  if (is_message(pieces_.total)) return take_lengths(round);
-  if (comm().rank == root_) return {};
   if (!area().arrived(root_)) return Awaited::member(root_);
-  if (const Error wrong = check_length(area(), root_, pieces_.total); wrong.failed()) [[unlikely]]
-    return follow_root(round, wrong);
+  if (const Error wrong = check_length(area(), root_, pieces_.total); wrong.failed()) [[unlikely]] {
+    note(wrong);
+    if (round > 0) return stop(round);
+    return follow(round, root_, pieces_of(area().whole_bytes_of(root_)).count() - 1);
+  }
   take_part(area(), root_, data_, pieces_.begin(round), pieces_.length(round));
   return {};
 }
 
 Error BcastRounds::finish() const { return result(); }
 
-Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm, BcastBody body) {
-  BcastRounds rounds(coll_area, call, comm, body);
+Error bcast_on(ShmCollArea& coll_area, const Bcast& call, const Comm& comm) {
+  BcastRounds rounds(coll_area, call, comm);
   return run_rounds(rounds);
 }
 
 Error compare_long_blocks(const Comm& comm, Family family, Count bytes) {
   ShmCollArea* const coll_area = comm.coll_area.get();
   if (coll_area == nullptr || idle_area(comm, shm_area_for(comm, {family})) == nullptr) return {};
-  post_length(*coll_area, bytes);
+  coll_area->post(length_of(0, bytes), [](std::byte* /*to*/, base::StoreKind) {});
   if (!coll_area->wait_all()) return failure_of(comm);
   return check_lengths(*coll_area, coll_area->size(), bytes);
 }
@@ -261,8 +238,8 @@ Count ScatterRounds::rounds_of_root() const noexcept {
   const auto bytes = static_cast<Count>(area().whole_bytes_of(call_.root));
   // A root that offers its memory finds out in the same round that this rank does not read it, and
   // starts again with payloads.
-  const bool offers = reads_ == Reads::maybe && leaves_area(comm(), Family::scatter, bytes) &&
-                      !leaves_area(comm(), Family::scatter, pieces_.total);
+  const bool offers = reads_ == Reads::maybe && reads_memory(comm(), Family::scatter, bytes) &&
+                      !reads_memory(comm(), Family::scatter, pieces_.total);
   return pieces_of(bytes).count() - 1 + (offers ? 1 : 0);
 }
 

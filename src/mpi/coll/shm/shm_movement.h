@@ -21,16 +21,9 @@ class BarrierRounds : public ShmRounds {
   [[nodiscard]] base::Error finish() const;
 };
 
-/// What follows the first round of a broadcast.
-enum class BcastBody : std::uint8_t {
-  payloads,  ///< the rest of the data
-  message,   ///< of long data: a message, if all ranks have posted the same length
-};
-
 class BcastRounds : public ShmRounds {
  public:
-  BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm,
-              BcastBody body = BcastBody::payloads) noexcept;
+  BcastRounds(device::ShmCollArea& area, const Bcast& call, const Comm& comm) noexcept;
   [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Bcast& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
@@ -41,14 +34,9 @@ class BcastRounds : public ShmRounds {
 
  private:
   [[nodiscard]] Pieces pieces_of(Count bytes) const noexcept;
-  /// Whether ranks that have so many bytes post only that, and send a message.
-  [[nodiscard]] bool is_message(Count bytes) const noexcept;
-  Awaited take_lengths(Count round);
-  Awaited follow_root(Count round, const base::Error& wrong);
 
   const Packed data_;
   const int root_;
-  const BcastBody body_;
   const Pieces pieces_;
 };
 
@@ -151,9 +139,7 @@ class AlltoallRounds : public ShmRounds {
 
 // The blocking calls. Arguments are checked; every rank of the communicator makes the same one.
 
-/// With `BcastBody::message`, data for which `leaves_area` has still to be sent by a message after success.
-base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm,
-                     BcastBody body);
+base::Error bcast_on(device::ShmCollArea& coll_area, const Bcast& call, const Comm& comm);
 /// Before a gather that uses messages because its blocks are long (for a collective area without a
 /// staging buffer, or by the table of algorithms): a rank whose block is short uses the area
 /// nevertheless, and the two would wait for each other. So all ranks with long blocks compare the

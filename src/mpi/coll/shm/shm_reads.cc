@@ -164,7 +164,7 @@ Error scatter_read(ShmCollArea& coll_area, const Scatter& call, const Comm& comm
     if (coll_area.failed()) return failure_of(comm);
     // The slot is that of the first round where the root did not offer its memory.
     if (!at_root && !coll_area.has_length(root, static_cast<std::uint64_t>(own.bytes())) &&
-        !leaves_area(comm, Family::scatter, coll_area.whole_bytes_of(root))) [[unlikely]] {
+        !reads_memory(comm, Family::scatter, coll_area.whole_bytes_of(root))) [[unlikely]] {
       ScatterRounds rounds(coll_area, call, comm, Reads::maybe);
       rounds.begin_with_error(check_length(coll_area, root, own.bytes()));
       return run_rounds(rounds, 1);

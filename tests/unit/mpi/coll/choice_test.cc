@@ -59,8 +59,8 @@ TEST(Choices, crowded_ranks_read_long_blocks_of_a_scatter) {
   Choices choices = choices_of("auto");
   EXPECT_TRUE(choices.takes_shm(Family::scatter, 4, 1 << 20));
   choices.set_crowded();
-  EXPECT_TRUE(choices.leaves_shm(Family::scatter, 4, 1 << 20));
-  EXPECT_FALSE(choices.leaves_shm(Family::scatter, 4, (256 << 10) - 1));
+  EXPECT_TRUE(choices.takes_reads(Family::scatter, 4, 1 << 20));
+  EXPECT_FALSE(choices.takes_reads(Family::scatter, 4, (256 << 10) - 1));
   EXPECT_TRUE(choices.takes_shm(Family::gather, 4, 1 << 20));
   Choices fixed = choices_of("scatter:shm");
   fixed.set_crowded();
@@ -69,27 +69,15 @@ TEST(Choices, crowded_ranks_read_long_blocks_of_a_scatter) {
 
 TEST(Choices, crowded_ranks_read_long_blocks_from_each_other) {
   Choices choices = choices_of("auto");
-  EXPECT_FALSE(choices.leaves_shm(Family::alltoall, 4, 1 << 20));
+  EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
   choices.set_crowded();
-  EXPECT_TRUE(choices.leaves_shm(Family::alltoall, 4, 1 << 20));
+  EXPECT_TRUE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
   EXPECT_TRUE(choices.takes_shm(Family::alltoall, 4, 1 << 20)) << "what they need for it";
-  EXPECT_FALSE(choices.leaves_shm(Family::alltoall, 4, 1000));
-  EXPECT_FALSE(choices.leaves_shm(Family::bcast, 4, 1 << 20));
+  EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1000));
+  EXPECT_FALSE(choices.takes_reads(Family::bcast, 4, 1 << 20));
   const Choices fixed = choices_of("alltoall:read");
-  EXPECT_TRUE(fixed.leaves_shm(Family::alltoall, 2, 1));
+  EXPECT_TRUE(fixed.takes_reads(Family::alltoall, 2, 1));
   EXPECT_TRUE(fixed.takes_shm(Family::alltoall, 2, 1));
-}
-
-TEST(Choices, two_ranks_with_cores_of_their_own_send_a_long_broadcast) {
-  Choices choices = choices_of("auto");
-  EXPECT_TRUE(choices.leaves_shm(Family::bcast, 2, 128 << 10));
-  EXPECT_TRUE(choices.takes_shm(Family::bcast, 2, 128 << 10)) << "for the lengths";
-  EXPECT_FALSE(choices.leaves_shm(Family::bcast, 2, (128 << 10) - 1));
-  EXPECT_FALSE(choices.leaves_shm(Family::bcast, 3, 128 << 10));
-  choices.set_crowded();
-  EXPECT_FALSE(choices.leaves_shm(Family::bcast, 2, 128 << 10));
-  const Choices fixed = choices_of("bcast:message");
-  EXPECT_TRUE(fixed.leaves_shm(Family::bcast, 5, 8));
 }
 
 TEST(Choices, unknown_names_are_told) {
