@@ -47,7 +47,7 @@ void exchange(int rank, int size, int (*between)(const std::string&), const std:
   if (got.back() != previous || sum != size * (size - 1) / 2) std::exit(5);
 }
 
-int move(const std::string& file) {
+int go_under(const std::string& file) {
   int code = MPIX_Checkpoint_quiesce(MPI_INFO_NULL);
   if (code != MPI_SUCCESS) return code;
   MPI_Info info = MPI_INFO_NULL;
@@ -58,7 +58,7 @@ int move(const std::string& file) {
   return code;
 }
 
-int stay(const std::string& /*file*/) {
+int go_on(const std::string& /*file*/) {
   const int code = MPIX_Checkpoint_quiesce(MPI_INFO_NULL);
   return code != MPI_SUCCESS ? code : MPIX_Checkpoint_resume(MPI_INFO_NULL);
 }
@@ -90,14 +90,14 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (mode == "moves") {
     const std::string first = std::getenv("FULMAR_JOB_SOCKET");
-    exchange(rank, size, move, argv[2] + ("/launcher." + std::to_string(rank)));
-    exchange(rank, size, stay, {});
+    exchange(rank, size, go_under, argv[2] + ("/launcher." + std::to_string(rank)));
+    exchange(rank, size, go_on, {});
     std::printf("rank %d: %s\n", rank,
                 first == std::getenv("FULMAR_JOB_SOCKET") ? "same" : "moved");
     return MPI_Finalize();
   }
   if (mode == "swaps") {
-    tell("resume", rank, move(argv[2] + ("/launcher." + std::to_string(1 - rank))));
+    tell("resume", rank, go_under(argv[2] + ("/launcher." + std::to_string(1 - rank))));
     ::_exit(0);
   }
   if (rank == 1 && mode == "before") die();
