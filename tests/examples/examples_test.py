@@ -106,7 +106,7 @@ class Examples(unittest.TestCase):
     def checkpointed(self, ranks, folder, before=(), fabric="shm"):
         """A job of stencil_checkpoint with its files in `folder`."""
         command = [*before, BUILD / "bin" / "mpiexec", "-n", str(ranks), "--timeout", "60", self.folder / "examples" / "stencil_checkpoint",
-                   "3000", folder]
+                   "1000", folder]
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
                                 env=dict(environment(), FULMAR_FABRIC=fabric))
 
@@ -114,7 +114,7 @@ class Examples(unittest.TestCase):
         """From which step it went on, and its result."""
         output, errors = job.communicate()
         self.assertEqual((job.returncode, errors), (0, ""), output)
-        return re.fullmatch(r"steps (\d+) to 3000 on \d ranks: the sum is (\d+)\n", output).groups()
+        return re.fullmatch(r"steps (\d+) to 1000 on \d ranks: the sum is (\d+)\n", output).groups()
 
     def kill_after_checkpoints(self, job, folder):
         """All ranks at once, when rank 0 has written two files."""
