@@ -96,6 +96,7 @@ Error Process::quiesce() {
   library_.trace.store(nullptr, std::memory_order_release);
   library_.checks_types = false;
   library_.quiet = true;
+  heaps_.make_private();
   launcher_.reset();  // says goodbye
   library_.launcher = nullptr;
   return checkpoint_->close();

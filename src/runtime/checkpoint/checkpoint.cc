@@ -86,9 +86,9 @@ Error Checkpoint::close() {
   Networks& networks = around_.networks;
   drain_.withdraw_offers();
   networks.begin_removal();
-  while (!networks.poll_removal(around_.device)) {
-  }
-  const auto answer = [&] { (void)networks.poll_removal(around_.device); };
+  const auto removable = [&] { return networks.poll_removal(around_.device); };
+  const auto answer = [&] { (void)removable(); };
+  if (const Error error = steps_.wait(removable, [] {}); error.failed()) return error;
   if (const Error error = steps_.meet(answer); error.failed()) return error;
   networks.remove(around_.device, drain_);
   if (const Error error = steps_.meet([] {}); error.failed()) return error;

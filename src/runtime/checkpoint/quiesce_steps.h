@@ -31,6 +31,8 @@ class QuiesceSteps {
   /// The segment is another one, in which nobody has taken a step.
   void restart() noexcept { step_ = 0; }
 
+  /// Returns when `done()` is true.
+  [[nodiscard]] base::Error wait(const std::function<bool()>& done, const Poll& poll) const;
   /// Returns when all ranks have come here.
   [[nodiscard]] base::Error meet(const Poll& poll);
 
@@ -51,7 +53,6 @@ class QuiesceSteps {
  private:
   [[nodiscard]] bool reached(std::uint32_t step) const noexcept;
   [[nodiscard]] base::Error check() const;
-  [[nodiscard]] base::Error wait(const std::function<bool()>& done, const Poll& poll) const;
   void reach_next(wire::RankRecord& own) noexcept;
 
   Job& job_;

@@ -134,6 +134,30 @@ void collectives_around(MPI_Comm comm) {
   expect(all == numbers(long_ints, 5), "a long broadcast after it");
 }
 
+/// Memory that a window has shared becomes this process's own, where it is, and later windows use messages.
+void memory_around() {
+  constexpr int count = 100'000;
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int next = (rank + 1) % test::size_of(MPI_COMM_WORLD);
+  int* memory = nullptr;
+  MPI_Alloc_mem(count * sizeof(int), MPI_INFO_NULL, static_cast<void*>(&memory));
+  std::fill(memory, memory + count, rank);
+  for (int turn = 0; turn < 2; ++turn) {
+    MPI_Win win = MPI_WIN_NULL;
+    MPI_Win_create(memory, count * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    int got = -1;
+    MPI_Win_fence(0, win);
+    MPI_Get(&got, 1, MPI_INT, next, count - 1, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    expect_equal(got, next, "what the window shows");
+    MPI_Win_free(&win);
+    save_and_go_on();
+    expect(std::all_of(memory, memory + count, [rank](int each) { return each == rank; }),
+           "the memory");
+  }
+  MPI_Free_mem(memory);
+}
+
 void repeat(MPI_Comm comm) {
   int before = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -165,6 +189,7 @@ int main(int argc, char** argv) {
   exchange_around(twin);
   collectives_around(MPI_COMM_WORLD);
   collectives_around(twin);
+  memory_around();
   repeat(twin);
   MPI_Comm_free(&twin);
   return test::finish();
