@@ -8,7 +8,7 @@
  * which a program goes on after processes have failed. docs/failures.md says what fails when, and how
  * launchers are told to let the others live.
  *
- * Errors of all functions: MPI_ERR_COMM where comm is no communicator, MPI_ERR_ARG for null pointers;
+ * Errors of its functions: MPI_ERR_COMM where comm is no communicator, MPI_ERR_ARG for null pointers;
  * they go to the error handler of comm. All work on communicators that were revoked, and between MPI_Init
  * (or the first session) and MPI_Finalize. Any thread may call them, as the level of threads allows.
  */
@@ -91,6 +91,27 @@ int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp);
 int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
 int PMPIX_Comm_failure_ack(MPI_Comm comm);
 int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp);
+
+/* Checkpoints (docs/checkpoint.md): processes that tools such as DMTCP or CRIU can save and restore, or whose program saves its
+ * own data at a moment at which no message is under way. Fulmar's own. Errors go to the handler of MPI_COMM_WORLD. No other
+ * thread may be in MPI meanwhile. */
+
+/* Collective over the job: all processes of MPI_COMM_WORLD. Messages that were sent and not received are kept where
+ * they are to be received, or, if they are long, where they were sent; requests that are not complete stay as they are. Then
+ * networks are closed: until MPIX_Checkpoint_resume this process has no connection to another one, to an adapter or to
+ * the launcher, no memory in common with another process, and no thread of the library; and no function may be called that
+ * needs MPI to be initialized. MPI_ERR_UNSUPPORTED_OPERATION, in all processes, where one has a window, an open file or
+ * port, a message of MPI_Mprobe, or has met processes of another job, and under other launchers than Fulmar's mpiexec: nothing has
+ * changed then. MPIX_ERR_PROC_FAILED where a process of the job has died. There are no info keys. */
+int MPIX_Checkpoint_quiesce(MPI_Info info);
+/* Collective over the job: opens networks, and all goes on with the same ranks, communicators and requests. The process may have been
+ * restored from an image since, on another host, under another mpiexec with as many processes. Info key fulmar_launcher: the
+ * name of a file with lines NAME=VALUE, the environment that the new mpiexec has given to this rank; without it the
+ * environment of the process counts, which in an image is that of its start. MPI_ERR_OTHER where no launcher answers or its job
+ * is not of the same shape; the call may be made again then. MPIX_ERR_PROC_FAILED where a process has died since. */
+int MPIX_Checkpoint_resume(MPI_Info info);
+int PMPIX_Checkpoint_quiesce(MPI_Info info);
+int PMPIX_Checkpoint_resume(MPI_Info info);
 
 /* Datatypes of two bytes for each number, also in reductions: each operation is done in single precision and rounded. They are
  * predefined, and have the attributes of the types of C.

@@ -56,6 +56,13 @@ void start_window_thread() noexcept {
 int refuse(Call call) {
   mpi::Library& library = runtime::library();
   const base::EngineGuard guard(library.lock);
+  if (library.quiet) {
+    return fail(library, call, nullptr,
+                base::failure(base::ErrorClass::other,
+                              "%s was called between MPIX_Checkpoint_quiesce and "
+                              "MPIX_Checkpoint_resume, where this process has no networks",
+                              call.name()));
+  }
   return fail(
       library, call, nullptr,
       base::failure(base::ErrorClass::other,

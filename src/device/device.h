@@ -245,7 +245,7 @@ class Device {
   /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
               const fabric::Body& body) noexcept {
-    if (config_.trace != nullptr) [[unlikely]]
+    if (stats_.packet_look().on) [[unlikely]]
       return traced_packet(peer, envelope, body);
     take_packet(peer, envelope, body);
   }
@@ -433,6 +433,7 @@ class Device {
   // wait.cc
   friend class Service;
   friend class Failures;
+  friend class Drain;
   void prepare_sleep(SleepPlace& place) noexcept;
   void finish_sleep() noexcept;
   void fence_senders() noexcept;
@@ -489,8 +490,7 @@ class Device {
   YieldCost yield_cost_;
   PollWatch poll_watch_;
   std::uint64_t unattended_ = 0;
-  /// Unexpected data beyond this need a closer look: the budget, or 0 with an observer.
-  std::uint64_t alarm_bytes_;
+  std::uint64_t alarm_bytes_;  ///< of unexpected data: the budget, or 0 with an observer
   ShmCollAreaPool coll_areas_;
   RdmaTransfers transfers_;
   RegistrationCache memory_opener_;

@@ -33,6 +33,12 @@ class ProcessTable {
   [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint32_t job, std::uint32_t size,
                                                      const base::Key& key);
 
+  /// This job, which is the only known one, has another number and another key from now on.
+  void rename_own_job(std::uint32_t job, const base::Key& key) noexcept {
+    self_.job = jobs_.front().job = job;
+    jobs_.front().key = key;
+  }
+
   /// nullopt for an unknown process: an unknown job, a rank beyond its size, or an engine other than 0. The
   /// name may come from another process.
   [[nodiscard]] std::optional<std::uint32_t> id_of(const wire::ProcessName& process) const noexcept;

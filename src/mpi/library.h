@@ -230,6 +230,8 @@ class Library {
   /// Where calls are recorded, while MPI runs and they are. Calls that any thread may make at any
   /// time look at it beside MPI_Init and MPI_Finalize.
   std::atomic<base::Trace*> trace{nullptr};
+  /// Networks are closed for a checkpoint: no call that needs them is possible.
+  std::atomic<bool> quiet{false};
   /// FULMAR_CHECK=types, while MPI runs; see api/receive_check.h.
   std::atomic<bool> checks_types{false};
 

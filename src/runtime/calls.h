@@ -17,6 +17,9 @@ base::Error finalize();
 base::Error session_init(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info,
                          mpi::Errhandler& errhandler, MPI_Session& out);
 base::Error session_finalize(mpi::Handle<mpi::Session> session);
+/// See mpi-ext.h.
+base::Error checkpoint_quiesce(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info);
+base::Error checkpoint_resume(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info);
 base::Error initialized(int& flag);
 base::Error finalized(int& flag);
 base::Error query_thread(int& provided);

@@ -82,6 +82,7 @@ base::Error Job::join_own() {
   // mpiexec's PMI is for programs of other libraries; children of a rank must not find it.
   if (const auto pmi = number_of(wire::env_own_pmi_fd); pmi && *pmi > 2 && *pmi <= INT_MAX) {
     ::fcntl(static_cast<int>(*pmi), F_SETFD, FD_CLOEXEC);
+    pmi_socket_ = InheritedFd(static_cast<int>(*pmi));
   }
   const auto descriptor = number_of(wire::env_job_fd);
   const auto rank = number_of(wire::env_rank);
@@ -148,8 +149,10 @@ base::Error Job::find_segment(long descriptor, std::uint32_t rank) {
   const int inherited = descriptor < 0 || descriptor > INT_MAX ? -1 : static_cast<int>(descriptor);
   const char* name = std::getenv(wire::env_job_socket);
   if (is_sealed_memory(inherited)) {
+    inherited_segment_ = InheritedFd(inherited);
     const base::Error error = map_segment(inherited);
-    if (error.ok() && (name == nullptr || !is_taken(rank))) return error;
+    maps_inherited_ = error.ok() && (name == nullptr || !is_taken(rank));
+    if (maps_inherited_) return error;
     if (name == nullptr || error.error_class() == ErrorClass::no_mem) return error;
   }
   if (name == nullptr) {

@@ -14,10 +14,13 @@
 
 #include "base/block_cyclic.h"
 #include "base/error.h"
+#include "base/os/fd.h"
 #include "fabric/process_table.h"
 #include "fabric/shm/shm.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/detect.h"
+#include "runtime/checkpoint/area_image.h"
+#include "runtime/inherited_fd.h"
 #include "wire/node/job.h"
 #include "wire/process_address.h"
 
@@ -151,6 +154,24 @@ class Job {
     return view_.records[local_index_].wait;
   }
 
+  /// The records of the ranks of this node, in which they meet for a checkpoint; this rank's own.
+  /// Both require a joined job.
+  [[nodiscard]] std::span<const wire::RankRecord> records() const noexcept { return view_.records; }
+  [[nodiscard]] wire::RankRecord& own_record() noexcept { return view_.records[local_index_]; }
+
+  /// Whether the segment can be set aside: its launcher is Fulmar's mpiexec, or there is none.
+  [[nodiscard]] bool can_set_aside() const noexcept { return bootstrap_ == nullptr; }
+  /// For a checkpoint: keeps what this rank's area holds, gives back the segment and closes what was inherited of
+  /// mpiexec. What was mapped is private memory at the same addresses from then on, with the records
+  /// as they were, so that nothing that points into it has to change. Requires that no rank of the node uses
+  /// the areas any more. Fails (no_mem), and has changed nothing.
+  [[nodiscard]] base::Error set_aside();
+  /// Takes a segment of the next generation from the mpiexec that the environment names now, which may be
+  /// another one, maps it where the last one was, and puts the contents of this rank's area there. Returns
+  /// when this rank has done so, and may be called again after a failure: `other`, with a text, where
+  /// mpiexec does not answer, or its job is another one than this.
+  [[nodiscard]] base::Error come_back();
+
   /// The configuration of the shared-memory provider in the segment.
   [[nodiscard]] fabric::Shm::Config shm_config();
 
@@ -170,6 +191,8 @@ class Job {
   [[nodiscard]] base::Result<std::vector<std::byte>> announced(
       std::uint32_t rank, std::span<const std::byte> bytes) const;
   void remember_addresses();
+  [[nodiscard]] base::Result<wire::JobView> map_again(int descriptor);
+  [[nodiscard]] base::Error check_shape(const wire::JobView& view) const;
   void end_owner() const noexcept;
 
   std::span<std::byte> mapping_;
@@ -184,6 +207,11 @@ class Job {
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
   std::int32_t owner_pid_ = 0;  ///< the process that joined
+  AreaImage image_;             ///< while the segment is set aside
+  InheritedFd pmi_socket_;
+  InheritedFd inherited_segment_;  ///< of generation 0
+  bool maps_inherited_ = false;    ///< what is mapped
+  base::UniqueFd segment_;         ///< what is mapped since `come_back`
   int appnum_ = 0;
   bool singleton_ = true;
   bool left_ = false;

@@ -259,20 +259,25 @@ base::Error Process::enter(int thread_level) {
     if (job_.launcher() == bootstrap::Launcher::pmi1) kept_signal_.ignore();
     library_.world = world_.get();
     thread_level_ = thread_level;
-    library_.trace.store(tracing_ == nullptr ? nullptr : &tracing_->trace(),
-                         std::memory_order_release);
     set_locking();
     start_progress_thread();
     job_.set_state(wire::RankState::initialised);
-    // Traced calls take the slow path of entry, which records them.
-    library_.checks_types = options_->lists("FULMAR_CHECK", "types");
-    const bool goes_aside = tracing_ != nullptr || library_.checks_types;
-    usable_library.store(goes_aside ? nullptr : &library_, std::memory_order_release);
+    let_in();
   } else if (thread_level > thread_level_) {
     thread_level_ = thread_level;
     set_locking();
   }
   return {};
+}
+
+/// Calls that need other processes are possible from now on.
+void Process::let_in() {
+  library_.trace.store(tracing_ == nullptr ? nullptr : &tracing_->trace(),
+                       std::memory_order_release);
+  // Traced calls take the slow path of entry, which records them.
+  library_.checks_types = options_->lists("FULMAR_CHECK", "types");
+  const bool goes_aside = tracing_ != nullptr || library_.checks_types;
+  usable_library.store(goes_aside ? nullptr : &library_, std::memory_order_release);
 }
 
 /// Whether threads of the program may be in MPI at the same time. Some functions may be called by

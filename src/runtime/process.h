@@ -26,6 +26,7 @@
 #include "mpi/spawn/launch_service.h"
 #include "mpi/spawn/port_service.h"
 #include "mpi/tool/tool.h"
+#include "runtime/checkpoint/checkpoint.h"
 #include "runtime/failures.h"
 #include "runtime/job.h"
 #include "runtime/kept_signal.h"
@@ -77,6 +78,10 @@ class Process {
   [[nodiscard]] bool started() const noexcept { return world_ != nullptr; }
   /// Null before the first initialisation.
   [[nodiscard]] const Networks* networks() const noexcept { return networks_.get(); }
+  /// Ends what needs other processes for a checkpoint, and begins it again: see Checkpoint. The caller
+  /// holds `init_lock`.
+  [[nodiscard]] base::Error quiesce();
+  [[nodiscard]] base::Error resume(const std::string& launcher_file);
   /// An option has another value: lets the device know, if there is one.
   void options_changed();
 
@@ -105,6 +110,8 @@ class Process {
   void set_locking() noexcept;
   void start_progress_thread();
   void leave_job();
+  [[nodiscard]] Checkpoint& checkpoint();
+  void let_in();
   void on_quiet_wait(const device::QuietWait& wait) noexcept;
   static void unlock_in_children() noexcept;
   void end_if_missing(const device::QuietWait& wait, const wire::WaitBody& body) noexcept;
@@ -133,6 +140,7 @@ class Process {
   std::unique_ptr<mpi::World> world_;
   std::unique_ptr<mpi::LaunchService> launcher_;
   std::unique_ptr<mpi::PortService> ports_;
+  std::unique_ptr<Checkpoint> checkpoint_;  ///< see checkpoint()
   mpi::Tool tool_;
   int users_ = 0;
   int thread_level_ = 0;

@@ -36,7 +36,8 @@ enum class PacketKind : std::uint8_t {
   comm_revoked = 21,  ///< no body: the communicator of the context was revoked
   agreement_ranks = 22,  ///< AgreementRanksBody (wire/recovery/agreement.h)
   agreement = 23,        ///< AgreementBody
-  last = agreement,
+  drain_marker = 24,     ///< no body: all that was sent before it has been taken once it is
+  last = drain_marker,
 };
 
 /// Envelope of a packet: what matching needs, plus kind and length. The sender's process is implied

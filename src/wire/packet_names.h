@@ -19,7 +19,8 @@ inline constexpr std::array<const char*, packet_kinds> packet_names = {
     "fin",         "hold",         "release",         "ask",
     "settled",     "cancel",       "cancel_reply",    "ring_close",
     nullptr,       "cts_put",      "no_put",          "pipe_card",
-    "peer_failed", "comm_revoked", "agreement_ranks", "agreement"};
+    "peer_failed", "comm_revoked", "agreement_ranks", "agreement",
+    "drain_marker"};
 
 /// Null for an unknown kind: the byte may come from another process.
 constexpr const char* name_of(PacketKind kind) noexcept {

@@ -20,13 +20,13 @@ constexpr bool brings_message(PacketKind kind) noexcept {
   return kind == PacketKind::eager || kind == PacketKind::eager_sync || kind == PacketKind::rts;
 }
 
-/// Whether a packet is about flow control, failures or recovery: without
+/// Whether a packet is about flow control, failures, recovery or checkpoints: without
 /// effect at a process that has left the job, which need not receive it.
 constexpr bool is_about_flow(PacketKind kind) noexcept {
   return kind == PacketKind::hold || kind == PacketKind::release || kind == PacketKind::ask ||
          kind == PacketKind::settled || kind == PacketKind::peer_failed ||
          kind == PacketKind::comm_revoked || kind == PacketKind::agreement_ranks ||
-         kind == PacketKind::agreement;
+         kind == PacketKind::agreement || kind == PacketKind::drain_marker;
 }
 
 /// Whether a packet is a cancel request or its reply: without effect at a process that has left

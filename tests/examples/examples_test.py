@@ -9,8 +9,10 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 BUILD = pathlib.Path(os.environ["FULMAR_BUILD_DIR"])
@@ -100,6 +102,50 @@ class Examples(unittest.TestCase):
         output, deaths = self.recover("2.5", "respawn")
         self.assertRegex(output, r"^\d+ steps, 5 of the ranks are there, the result is right\n$")
         self.assertGreaterEqual(len(deaths), 2)
+
+    def checkpointed(self, ranks, folder, before=(), fabric="shm"):
+        """A job of stencil_checkpoint with its files in `folder`."""
+        command = [*before, BUILD / "bin" / "mpiexec", "-n", str(ranks), "--timeout", "60", self.folder / "examples" / "stencil_checkpoint",
+                   "1000", folder]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL,
+                                env=dict(environment(), FULMAR_FABRIC=fabric))
+
+    def sum_of(self, job):
+        """From which step it went on, and its result."""
+        output, errors = job.communicate()
+        self.assertEqual((job.returncode, errors), (0, ""), output)
+        return re.fullmatch(r"steps (\d+) to 1000 on \d ranks: the sum is (\d+)\n", output).groups()
+
+    def kill_after_checkpoints(self, job, folder):
+        """All ranks at once, when rank 0 has written two files."""
+        deadline = time.monotonic() + 60
+        while not ((folder / "cells.0.0").exists() and (folder / "cells.0.1").exists()):
+            self.assertLess(time.monotonic(), deadline)
+            self.assertIsNone(job.poll(), "it has not ended by itself")
+            time.sleep(0.001)
+        for process in pathlib.Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split():
+            os.kill(int(process), signal.SIGKILL)
+        job.communicate()
+        self.assertNotEqual(job.returncode, 0)
+
+    def test_stencil_checkpoint_goes_on_on_another_host(self):
+        done = subprocess.run(["make", "stencil_checkpoint", "CFLAGS=-O1 -Wall -Wextra -Wshadow -pedantic -Werror"],
+                              capture_output=True, text=True, cwd=self.folder / "examples", env=environment(), check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        other_host = ["unshare", "--user", "--map-root-user", "--net", "--uts", "sh", "-c",
+                      'hostname other && ip link set lo up && exec "$@"', "sh"]
+        if subprocess.run([*other_host, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no name spaces here, so there is no other host")
+        for ranks, fabric in ((1, "shm"), (2, "tcp"), (3, "shm")):
+            whole, parts = self.folder / f"whole{ranks}", self.folder / f"parts{ranks}"
+            whole.mkdir()
+            parts.mkdir()
+            first, expected = self.sum_of(self.checkpointed(ranks, whole, fabric=fabric))
+            self.assertEqual(first, "0")
+            self.kill_after_checkpoints(self.checkpointed(ranks, parts, fabric=fabric), parts)
+            first, result = self.sum_of(self.checkpointed(ranks, parts, other_host, fabric))
+            self.assertEqual(result, expected)
+            self.assertGreaterEqual(int(first), 50)
 
     def test_heat_draws_the_same_picture_on_any_number_of_ranks(self):
         pictures = []

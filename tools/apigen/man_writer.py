@@ -182,10 +182,13 @@ def write_extensions(header, version):
         for prototype in match[2].split('\n'):
             name = re.match(r'int (MPIX_\w+)', prototype)
             if name:
+                checkpoint = name[1].startswith('MPIX_Checkpoint')
+                about = 'checkpoints of all processes of a job' if checkpoint else 'recovery from failures of processes (ULFM)'
+                handled = 'MPI_COMM_WORLD' if checkpoint else 'comm'
                 yield name[1], '\n'.join([
-                    f'.TH {name[1]} 3 "" "Fulmar {version}" "MPI"', '.SH NAME', f'{name[1]} \\- recovery from failures of processes (ULFM)',
+                    f'.TH {name[1]} 3 "" "Fulmar {version}" "MPI"', '.SH NAME', f'{name[1]} \\- {about}',
                     '.SH SYNOPSIS', *_verbatim(['#include <mpi-ext.h>', '', prototype]), '.SH DESCRIPTION', _inline(described),
-                    '.SH RETURN VALUE', text('MPI_SUCCESS, or an error code after the error handler of comm has been called.'),
+                    '.SH RETURN VALUE', text(f'MPI_SUCCESS, or an error code after the error handler of {handled} has been called.'),
                     '.SH SEE ALSO', '.BR fulmar (7)', ''])
 
 

@@ -35,6 +35,7 @@ Device::Device(const Config& config, base::EngineLock& lock) noexcept
       copy_choice_(config.long_copy),
       alarm_bytes_(config.unexpected_budget_bytes) {
   peers_.grow(processes_->size());
+  stats_.packet_look().on = config.trace != nullptr;
   peers_.set_traced(config.trace != nullptr);
   add_handlers();
 }

@@ -33,9 +33,18 @@ class Stats {
     note(Event::Kind::rendezvous, key, bytes);
   }
 
+  /// Whether packets leave the straight way to their handlers, because they are traced, or counted
+  /// (Drain).
+  struct PacketLook {
+    bool on = false;
+    std::uint64_t taken = 0;  ///< while it is on
+  };
+  [[nodiscard]] PacketLook& packet_look() noexcept { return packet_look_; }
+
  private:
   Counters counters_;
   Observer* observer_ = nullptr;
+  PacketLook packet_look_;
 };
 
 }  // namespace fulmar::device

@@ -48,6 +48,7 @@ const char* posting(wire::PacketKind kind) noexcept { return label_in(posted, ki
 void Device::traced_packet(std::uint32_t peer, const wire::Envelope& envelope,
                            const fabric::Body& body) noexcept {
   const base::TraceSpan span(config_.trace, label_in(taken, envelope.kind), peer, body.size());
+  ++stats_.packet_look().taken;
   take_packet(peer, envelope, body);
 }
 

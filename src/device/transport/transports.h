@@ -36,6 +36,10 @@ class Transports {
     network_ = &network;
     poster_.emplace(network);
   }
+  void drop_network() noexcept {
+    poster_.reset();
+    network_ = nullptr;
+  }
   /// Null: not in use.
   [[nodiscard]] NodeChannel* node() noexcept { return node_.get(); }
   [[nodiscard]] fabric::Network* network() const noexcept { return network_; }

@@ -81,6 +81,12 @@ void Shm::use_wake_socket(const base::WakeSocket& socket) noexcept {
       ->wake_name.store(socket.name(), std::memory_order_relaxed);
 }
 
+void Shm::came_back() noexcept {
+  for (Reach& each : reach_) {
+    if (each == Reach::yes) each = Reach::unknown;
+  }
+}
+
 bool Shm::reach(std::uint32_t peer) noexcept {
   if (reach_[peer] == Reach::unknown) reach_[peer] = probe(peer);
   return reach_[peer] == Reach::yes;

@@ -62,6 +62,11 @@ class Shm {
   /// From now on peers that sleep on a wake socket are rung with this one, which outlives the
   /// provider, and this process may do so itself.
   void use_wake_socket(const base::WakeSocket& socket) noexcept;
+  /// The socket goes; no peer that sleeps on one is rung any more.
+  void forget_wake_socket() noexcept { wake_socket_ = nullptr; }
+  /// The areas are others at the same place, with the same contents, and peers may be other processes:
+  /// whether their memory can be reached is probed again.
+  void came_back() noexcept;
 
   /// Probed with the first question: reads a known word of the peer's memory through the kernel.
   [[nodiscard]] bool reach(std::uint32_t peer) noexcept;

@@ -31,6 +31,13 @@ class NodeHeaps {
   }
   /// The same also where it is not used any more; null also where `own` was not called yet.
   [[nodiscard]] SharedHeap* opened() const noexcept { return own_.get(); }
+  /// For a checkpoint, while there is no window: no memory is shared with another process any more. What was
+  /// allocated stays where it is; windows with it use messages from now on.
+  void make_private() noexcept {
+    peers_.clear();
+    if (own_ != nullptr) own_->make_private();
+  }
+
   /// Its name for the other ranks of the node; 0: nothing was allocated.
   [[nodiscard]] std::uint64_t own_name() const noexcept {
     return own_ == nullptr ? 0 : own_->name();

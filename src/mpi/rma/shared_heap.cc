@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 namespace fulmar::mpi {
@@ -153,6 +154,28 @@ SharedHeap::Region* SharedHeap::take_kept(std::uint64_t bytes, std::size_t align
   kept_.erase(std::next(found).base());
   kept_bytes_ -= bytes;
   return &region;
+}
+
+void SharedHeap::make_private() noexcept {
+  if (!file_.valid()) return;
+  const auto replace = [](void* begin, std::size_t bytes) {
+    void* const copy =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED) return;
+    std::memcpy(copy, begin, bytes);
+    if (::mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, begin) == MAP_FAILED) {
+      (void)::munmap(copy, bytes);
+    }
+  };
+  while (!kept_.empty()) {
+    unmap(kept_.back());
+    kept_.pop_back();
+  }
+  kept_bytes_ = 0;
+  for (const auto& [begin, region] : regions_) replace(region.begin, region.bytes);
+  replace(&table_, wire::rma_heap_table_bytes);
+  name_ = 0;
+  file_.reset();
 }
 
 SharedHeap::Region* SharedHeap::map_region(std::uint64_t bytes, std::size_t alignment) noexcept {

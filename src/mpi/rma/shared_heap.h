@@ -45,7 +45,12 @@ class SharedHeap {
   };
   Freed free(void* block) noexcept;
 
-  /// What other ranks open the heap with; see wire::RmaHeapName.
+  /// For a checkpoint: from now on what is allocated is memory of this process alone, at the same
+  /// addresses with the same contents, and there is no room for more regions. No rank maps any of it. A region for
+  /// which the system has no other memory stays as it is.
+  void make_private() noexcept;
+
+  /// What other ranks open the heap with; see wire::RmaHeapName. 0: it is private.
   [[nodiscard]] std::uint64_t name() const noexcept { return name_; }
 
   static constexpr std::size_t slab_bytes = std::size_t{1} << 20;

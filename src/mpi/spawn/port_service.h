@@ -87,6 +87,9 @@ class PortService {
   virtual base::Error add_address(const wire::ProcessName& process,
                                   std::span<const std::byte> address) = 0;
 
+  /// Whether a port is open.
+  [[nodiscard]] virtual bool listens() const noexcept = 0;
+
   /// What shares memory with those that are on this host.
   virtual HostMemoryService& host_memory() = 0;
 };

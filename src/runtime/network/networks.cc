@@ -192,6 +192,38 @@ Error Networks::resume(device::Device& device) {
   return {};
 }
 
+void Networks::begin_removal() {
+  being_removed_ = true;
+  if (network_ != nullptr) network_->leave(fabric::Leaving::may_return);
+}
+
+bool Networks::poll_removal(device::Device& device) {
+  if (network_ == nullptr) return true;
+  (void)network_->poll(fabric::SinkRef(device));
+  return network_->quiesced();
+}
+
+void Networks::remove(device::Device& device, device::Drain& drain) {
+  device.memory().close();
+  if (network_ != nullptr) {
+    network_->end();
+    drain.drop_network();
+    network_.reset();
+    host_network_ = nullptr;
+  }
+  being_removed_ = false;
+}
+
+Error Networks::reopen(const Options& options, device::Device& device) {
+  if (shm_ != nullptr) shm_->came_back();
+  if (shm_ != nullptr && job_.node_ranks().size() == job_.size()) return {};
+  NetworkFactory factory(job_, options, as_owner());
+  if (const Error error = open_network(factory, options); error.failed()) return error;
+  if (const Error error = publish(); error.failed()) return error;
+  device.use(*network_);
+  return device.use_wake_socket();
+}
+
 const char* Networks::network_name() const noexcept {
   return network_ == nullptr ? "" : network_->name();
 }
@@ -295,7 +327,9 @@ base::Result<std::vector<std::byte>> Networks::find(std::uint32_t rank,
 }
 
 void Networks::left(void* self, std::uint32_t rank) {
-  static_cast<Networks*>(self)->device_->forget_hold(rank);
+  const Networks& networks = *static_cast<Networks*>(self);
+  // What a peer holds back stays held back while networks change.
+  if (!networks.being_removed_) networks.device_->forget_hold(rank);
 }
 
 void Networks::lost(void* self, std::uint32_t rank, const Error& why) {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "device/peer/drain.h"
 #include "fabric/network.h"
 #include "fabric/shm/shm.h"
 #include "runtime/failures.h"
@@ -62,6 +63,20 @@ class Networks {
   /// find each other when both have come back, or never left. Fails (other) for networks that
   /// cannot be entered again; the text says which can.
   [[nodiscard]] base::Error resume(device::Device& device);
+
+  // A checkpoint: networks that carry nothing go, and others take their place. Collective over the job.
+
+  /// Whether a design of the study carries messages, which cannot be taken away.
+  [[nodiscard]] bool has_design() const noexcept { return shm_design_ || design_ != nullptr; }
+  /// `begin_removal`, then `poll_removal` until it is true in all processes of the job, then `remove`, after
+  /// which this process has no connection, no registered memory and no adapter open. Requires that nothing
+  /// is under way between processes, and that no process of another job was met.
+  void begin_removal();
+  [[nodiscard]] bool poll_removal(device::Device& device);
+  void remove(device::Device& device, device::Drain& drain);
+  /// Opens what the job needs, as `open` does, and lets the device use it. Shared memory is the one that
+  /// was there, perhaps with other processes behind it.
+  [[nodiscard]] base::Error reopen(const Options& options, device::Device& device);
 
   /// The address of this process for other jobs. A job that has no network opens one, chosen as
   /// at the start, tcp where FULMAR_FABRIC names none. Not collective. Fails
@@ -120,6 +135,7 @@ class Networks {
   study::DesignNetwork* design_ = nullptr;  ///< the network, or a part of it
   HostNetwork* host_network_ = nullptr;     ///< is network_
   bool quiesced_ = false;
+  bool being_removed_ = false;
   /// Of processes of other jobs.
   std::map<wire::ProcessName, std::vector<std::byte>> foreign_addresses_;
 };

@@ -63,6 +63,7 @@ class Ports final : public mpi::PortService {
                           std::span<const std::byte> address) override {
     return around_.networks.add_address(process, address);
   }
+  [[nodiscard]] bool listens() const noexcept override { return !ports_.empty(); }
   mpi::HostMemoryService& host_memory() override { return host_memory_; }
 
  private:

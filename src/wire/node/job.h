@@ -31,7 +31,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 9;
+inline constexpr std::uint32_t job_layout_version = 10;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 
@@ -137,7 +137,13 @@ struct alignas(64) RankRecord {
   /// first. Nobody waits for a rank for which it is not 0.
   std::atomic<std::uint32_t> gone;
   std::uint32_t rank;  ///< in the job; records are by the place on the node
-  std::array<std::uint32_t, 4> spare0;
+  /// Before the networks are closed for a checkpoint (runtime/checkpoint/quiesce_steps.h), written by
+  /// this rank alone: the step that it has reached; what it says of itself there; and how many
+  /// `drain_marker` packets it has sent and taken since this segment was made.
+  std::atomic<std::uint32_t> quiesce_step;
+  std::atomic<std::uint32_t> quiesce_note;
+  std::atomic<std::uint32_t> markers_sent;
+  std::atomic<std::uint32_t> markers_taken;
   /// Bit c of word c / 64 is processor c, for the first 512 processors. All zero: not bound.
   alignas(64) std::array<std::uint64_t, 8> core_mask;
   WaitRecord wait;
@@ -174,6 +180,8 @@ static_assert(offsetof(RankRecord, core_count) == 20 && offsetof(RankRecord, cor
 static_assert(offsetof(JobHeader, failed_ranks) == 132 && offsetof(RankRecord, gone) == 40);
 static_assert(offsetof(RankRecord, pid_space) == 24 && offsetof(RankRecord, world_closed) == 32);
 static_assert(offsetof(RankRecord, taken) == 36 && offsetof(RankRecord, rank) == 44);
+static_assert(offsetof(RankRecord, quiesce_step) == 48 &&
+              offsetof(RankRecord, markers_taken) == 60);
 static_assert(offsetof(RankRecord, wait) == 128 && offsetof(RankRecord, address) == 1280);
 
 inline constexpr std::uint64_t area_alignment = std::uint64_t{2}

@@ -22,8 +22,8 @@
 ///       uid, pid, seals, attach_job            close
 ///
 /// The segment is that of the rank's current generation. If a process has used the rank's record
-/// there, has finalized MPI and has ended (or is the requesting process itself, after execve), the
-/// rank advances to the next generation. A process whose record is in use is refused.
+/// there, has finalized MPI and has ended (or is the requesting process itself, after execve or with its
+/// networks closed for a checkpoint), the rank advances to the next generation. A process whose record is in use is refused.
 namespace fulmar::wire {
 
 /// 128 random bits follow the prefix as hexadecimal digits. No zero byte at the end belongs to it.

@@ -113,6 +113,29 @@ TEST_F(Heap, Peers_map_what_is_allocated) {
   }
 }
 
+TEST_F(Heap, What_is_made_private_stays_and_peers_see_no_more_of_it) {
+  std::byte* const small = allocate(100);
+  std::byte* const large = allocate(3 * mebibyte);
+  std::byte* const freed = allocate(5 * mebibyte);
+  small[99] = std::byte{1};
+  large[3 * mebibyte - 1] = std::byte{2};
+  EXPECT_EQ(heap->free(freed), Freed::yes);
+  const auto peer = peer_of(*heap);
+  ASSERT_NE(peer, nullptr);
+  EXPECT_EQ(read(*peer, small + 99), 1);
+  heap->make_private();
+  EXPECT_EQ(heap->name(), 0U);
+  EXPECT_EQ(small[99], std::byte{1});
+  EXPECT_EQ(large[3 * mebibyte - 1], std::byte{2});
+  small[99] = std::byte{7};
+  EXPECT_EQ(read(*peer, small + 99), 1) << "the file that the peer still has";
+  EXPECT_EQ(allocate(7 * mebibyte), nullptr) << "no file, no more regions";
+  EXPECT_NE(allocate(100), nullptr) << "but the slab has room";
+  heap->make_private();
+  EXPECT_EQ(heap->free(small), Freed::yes);
+  EXPECT_EQ(heap->free(large), Freed::yes);
+}
+
 TEST_F(Heap, Peers_find_no_other_memory) {
   const auto peer = peer_of(*heap);
   ASSERT_NE(peer, nullptr);
