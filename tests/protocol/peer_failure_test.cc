@@ -181,8 +181,8 @@ TEST_F(Survivors, Receives_of_a_broken_context_end_until_it_is_mended) {
   fail_peer();
   progress_until_ended();
   Failures& failures = own().failures();
-  failures.end_receives(8, ReceivesEnded::any_source, Failures::Lasting::from_now_on, failing);
-  failures.end_receives(9, ReceivesEnded::all, Failures::Lasting::from_now_on, failing);
+  failures.end_receives(8, ReceivesEnded::any_source, failing);
+  failures.end_receives(9, ReceivesEnded::all, failing);
   expect_failed(*any);
   expect_failed(*collective);
   EXPECT_FALSE(named->done());
@@ -192,6 +192,14 @@ TEST_F(Survivors, Receives_of_a_broken_context_end_until_it_is_mended) {
   EXPECT_EQ(failures.obstacle_for({8, match::any_peer, 5}).value().peer, failing);
   EXPECT_FALSE(failures.obstacle_for({8, 2, 5}).has_value());
   EXPECT_EQ(failures.obstacle_for({8, failing, 5}).value().peer, failing);
+  // One call among others with the same context.
+  auto of_call = cluster_.receive(0, 2, 6, short_bytes, Layout::dense, 16);
+  failures.end_receives_of_call(16, 6, failing);
+  expect_failed(*of_call);
+  expect_failed(*cluster_.receive(0, 2, 6, short_bytes, Layout::dense, 16));
+  EXPECT_FALSE(elsewhere->done());
+  failures.mend_call(16, 6);
+  EXPECT_FALSE(failures.obstacle_for({16, 2, 6}).has_value());
   // A message that has arrived is received all the same.
   auto there = cluster_.send(2, 0, 6, short_bytes, 3, SendMode::standard, Layout::dense, 8);
   own().progress();

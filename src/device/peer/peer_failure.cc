@@ -182,18 +182,28 @@ void Failures::end_posted(Needs&& needs, const Obstacle& obstacle) noexcept {
   }
 }
 
-void Failures::end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
+void Failures::end_receives(std::uint32_t context, ReceivesEnded which,
                             std::uint32_t failed) noexcept {
   const Obstacle obstacle{ErrorClass::proc_failed, failed};
-  if (lasting == Lasting::from_now_on) {
-    const auto at = broken_.find(context);
-    if (at != broken_.end() && at->second.obstacle.error == ErrorClass::revoked) return;
-    broken_[context] = {which, obstacle};
-  }
+  const auto at = broken_.find(context);
+  if (at != broken_.end() && at->second.obstacle.error == ErrorClass::revoked) return;
+  broken_[context] = {which, obstacle};
   const auto needs = [&](const match::Key& key) {
     return key.context == context && (which == ReceivesEnded::all || key.peer == match::any_peer);
   };
   end_posted(needs, obstacle);
+}
+
+void Failures::end_receives_of_call(std::uint32_t context, std::int32_t tag,
+                                    std::uint32_t failed) noexcept {
+  broken_calls_.push_back({context, tag, failed});
+  end_posted([&](const match::Key& key) { return key.context == context && key.tag == tag; },
+             {ErrorClass::proc_failed, failed});
+}
+
+void Failures::mend_call(std::uint32_t context, std::int32_t tag) noexcept {
+  std::erase_if(broken_calls_,
+                [&](const BrokenCall& call) { return call.context == context && call.tag == tag; });
 }
 
 void Failures::revoke_receives(std::uint32_t context) noexcept {
@@ -252,6 +262,10 @@ std::optional<Failures::Obstacle> Failures::obstacle_for(const match::Key& key) 
   if (const auto at = broken_.find(key.context); at != broken_.end()) {
     const bool needs_it = at->second.which == ReceivesEnded::all || key.peer == match::any_peer;
     if (needs_it) return at->second.obstacle;
+  }
+  for (const BrokenCall& call : broken_calls_) {
+    if (call.context == key.context && call.tag == key.tag)
+      return Obstacle{ErrorClass::proc_failed, call.failed};
   }
   for (std::size_t i = 0; i < ended_; ++i) {
     if (failed_[i].peer == key.peer) return Obstacle{ErrorClass::proc_failed, key.peer};
