@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "mpi/coll/engine/coll_context.h"
 #include "mpi/random/report.h"
 #include "simulated/failing_programs.h"
 #include "simulated/job.h"
@@ -18,6 +19,22 @@
 
 namespace simulated {
 namespace {
+
+using fulmar::mpi::CollContext;
+using fulmar::mpi::CollTask;
+
+/// Sends to a rank, and does not wait for that.
+CollTask send_only(CollContext& exchange, int dest) {
+  fulmar::mpi::Transfers transfers(exchange, 1);
+  transfers.send({nullptr, 0, &exchange.byte_type()}, dest);
+  co_return;
+}
+
+CollTask run_part(CollContext& exchange, int dest, bool& went_on) {
+  CollContext inside(exchange.comm(), exchange.tag());
+  co_await send_only(inside, dest);
+  went_on = true;
+}
 
 class Failures : public ::testing::Test {
  protected:
@@ -68,11 +85,30 @@ TEST_F(Failures, leave_survivors_that_go_on) {
 /// MPI_ERR_OTHER of a member whose leader had lost the other one; MPI_ERR_RANK, as members of which nothing
 /// had come named rank 0; a sum without the part of a process that had received nothing from the dead one;
 /// sends of MPI_Comm_idup that nobody received any more; a table that was taken for its heading; half of a
-/// message that was put, as the network delivered the packet behind the lost put.
+/// message that was put, as the network delivered the packet behind the lost put; a call that made a communicator
+/// of a group, and that waited for ever since a process which was not in the group had died.
 TEST_F(Failures, that_gave_wrong_results_once_do_not_any_more) {
   for (const std::uint64_t seed :
-       {181U, 278U, 1342U, 2287U, 3585U, 700643U, 700777U, 5003664U, 9006472U})
+       {181U, 278U, 1342U, 2287U, 3585U, 700643U, 700777U, 5003664U, 9006472U, 20002965U})
     run(seed);
+}
+
+TEST_F(Failures, end_an_algorithm_whose_part_has_lost_a_message) {
+  ::simulated::Setup setup(1);
+  setup.set_ranks(3);
+  fulmar::fabric::FakeNetwork network(3);
+  Rank rank(network, setup, 0);
+  CollContext exchange(rank.library().world->world);
+  bool went_on = false;
+  EXPECT_TRUE(exchange.run(run_part(exchange, 1, went_on)).ok());
+  EXPECT_TRUE(went_on);
+  network.kill(2);
+  rank.device().failures().add(2,
+                               "it was killed");  // the communicator is not broken before progress
+  went_on = false;
+  EXPECT_EQ(exchange.run(run_part(exchange, 2, went_on)).error_class(),
+            fulmar::base::ErrorClass::proc_failed);
+  EXPECT_FALSE(went_on);
 }
 
 TEST_F(Failures, are_repeated_by_their_seed) {
