@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/cluster.h"
@@ -32,7 +34,9 @@ class Survivors : public testing::Test {
     config.eager_bytes = 1024;
     config.failures.context = this;
     config.failures.ended = [](void* self, std::uint32_t peer) {
-      static_cast<Survivors*>(self)->ended_.push_back(peer);
+      auto& test = *static_cast<Survivors*>(self);
+      test.ended_.push_back(peer);
+      if (test.found_then_) test.own().failures().add(*std::exchange(test.found_then_, {}), "");
     };
     return config;
   }
@@ -53,7 +57,8 @@ class Survivors : public testing::Test {
   }
 
   std::vector<std::uint32_t> ended_;
-  Messages kept_;  ///< of process 1; its device takes them when it ends
+  std::optional<std::uint32_t> found_then_;  ///< found to have failed while the first one ends
+  Messages kept_;                            ///< of process 1; its device takes them when it ends
   Cluster cluster_;
 };
 
@@ -74,6 +79,18 @@ TEST_F(Survivors, Receives_that_name_the_peer_end_and_others_stay) {
   cluster_.settle();
   EXPECT_TRUE(holds(*from_other, 3, short_bytes));
   EXPECT_TRUE(holds(*from_any, 4, short_bytes));
+}
+
+TEST_F(Survivors, Failure_that_is_found_while_another_ends_is_the_next) {
+  auto message = cluster_.receive(0, 2, 5, short_bytes);
+  kept_.push_back(cluster_.send(2, 0, 6, short_bytes, 7));
+  found_then_ = 2;
+  fail_peer();
+  for (int i = 0; i < 1000; ++i) own().progress();
+  EXPECT_EQ(ended_, (std::vector<std::uint32_t>{failing, 2}));
+  expect_failed(*message);
+  EXPECT_FALSE(own().failures().pending());
+  EXPECT_TRUE(holds(*cluster_.receive(0, 2, 6, short_bytes), 7, short_bytes)) << "it had sent that";
 }
 
 TEST_F(Survivors, What_the_peer_had_sent_is_still_received) {

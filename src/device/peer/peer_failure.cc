@@ -37,7 +37,7 @@ void Failures::add(std::uint32_t id, std::string why) noexcept {
   if (peer.failed) return;
   peer.failed = peer.holds = true;
   peer.clear = false;
-  if (!pending()) {
+  if (step == nullptr) {
     step = [](ProgressCallback& hook) { return static_cast<Failures&>(hook).end_pending(); };
     device_.hooks_.add(*this);
   }
@@ -51,7 +51,8 @@ void Failures::update_receive_checks() noexcept {
   checks_receives_ = device_.flow_.holds_senders() || !none() || !broken_.empty();
 }
 
-/// A progress callback. It counts as movement, so no thread sleeps meanwhile.
+/// A progress callback. It counts as movement, so no thread sleeps meanwhile. What ends here may find
+/// another failure, whose packets are still to be taken: that one ends later.
 unsigned Failures::end_pending() noexcept {
   constexpr unsigned own_movement = 1;
   const bool quiet = device_.moved_ == moved_ + own_movement;
@@ -61,13 +62,17 @@ unsigned Failures::end_pending() noexcept {
   const bool drained = polls_ >= 3 && quiet;
   if (!drained && polls_ < most_looks) return own_movement;
   const FailureObserver& observer = device_.config_.failures;
-  while (pending()) {
+  const std::size_t known = failed_.size();
+  while (ended_ < known) {
     const std::uint32_t id = failed_[ended_].peer;
     ++ended_;
     end_operations(*device_.peers_.find(id));
     if (observer.ended != nullptr) observer.ended(observer.context, id);
   }
-  device_.hooks_.remove(*this);
+  if (!pending()) {
+    device_.hooks_.remove(*this);
+    step = nullptr;
+  }
   // Threads may wait for conditions other than operations.
   if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
   return own_movement;
