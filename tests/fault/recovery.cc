@@ -6,6 +6,8 @@
 //                             place that it chooses, too; the others repair their communicator, and check it
 //   recovery pending          receives from any source that wait while a rank dies
 //   recovery groups           the same as a round, on an intercommunicator
+//   recovery again SEED       rank after rank dies while all make a communicator of their group; those that
+//                             are left make it of theirs, by the same call with the same tag
 #include <mpi-ext.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -246,6 +248,45 @@ int groups() {
   return test::finish();
 }
 
+/// A communicator of the first `count` ranks of the world, by a call with the same tag each time.
+int make_of(int count, bool with_parent, MPI_Comm& made) {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  int range[1][3] = {{0, count - 1, 1}};
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_range_incl(world, 1, range, &some);
+  const int code = with_parent ? MPI_Comm_create_group(MPI_COMM_WORLD, some, 5, &made)
+                               : MPI_Comm_create_from_group(some, "again", MPI_INFO_NULL,
+                                                            MPI_ERRORS_RETURN, &made);
+  MPI_Group_free(&some);
+  MPI_Group_free(&world);
+  return code;
+}
+
+int again(std::uint64_t seed) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  Dice own{seed * 64 + static_cast<std::uint64_t>(rank)};
+  for (int count = test::size_of(MPI_COMM_WORLD); count > 1; --count) {
+    MPI_Comm made = MPI_COMM_NULL;
+    ::usleep(own.draw(400));
+    if (rank == count - 1 && own.draw(2) == 0) die();
+    int code = make_of(count, seed % 2 == 0, made);
+    if (rank == count - 1) die();
+    expect(code == MPI_SUCCESS || is_failure(code), "class of the error of a call with the dead");
+    if (code == MPI_SUCCESS) MPI_Comm_free(&made);
+    expect_equal(make_of(count - 1, seed % 2 == 0, made), MPI_SUCCESS, "those that are left");
+    int sum = -1;
+    const int one = 1;
+    // The next victim has come through it, and may die before this rank has.
+    code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made);
+    expect(code == MPI_SUCCESS || is_failure(code), "class of the error of a reduction");
+    if (code == MPI_SUCCESS) expect_equal(sum, count - 1, "sum of those that are left");
+    MPI_Comm_free(&made);
+  }
+  return test::finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -253,6 +294,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "pending") return pending();
   if (what == "groups") return groups();
+  if (what == "again" && argc == 3) return again(std::strtoull(argv[2], nullptr, 10));
   if (what == "rounds" && argc == 4) {
     return rounds(std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]));
   }

@@ -55,6 +55,12 @@ class Recovery(FaultTest):
             with self.subTest(network=network):
                 self.recover(3, "pending", network=network, deaths=1)
 
+    def test_those_that_are_left_make_a_communicator_by_the_same_call(self):
+        for network in ("shm", "tcp"):
+            for seed in range(SEEDS):
+                with self.subTest(network=network, seed=seed):
+                    self.recover(5, "again", seed, network=network, deaths=4)
+
     def test_two_groups(self):
         for network in ("shm", "tcp"):
             with self.subTest(network=network):

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/cluster.h"
@@ -32,7 +34,9 @@ class Survivors : public testing::Test {
     config.eager_bytes = 1024;
     config.failures.context = this;
     config.failures.ended = [](void* self, std::uint32_t peer) {
-      static_cast<Survivors*>(self)->ended_.push_back(peer);
+      auto& test = *static_cast<Survivors*>(self);
+      test.ended_.push_back(peer);
+      if (test.found_then_) test.own().failures().add(*std::exchange(test.found_then_, {}), "");
     };
     return config;
   }
@@ -53,7 +57,8 @@ class Survivors : public testing::Test {
   }
 
   std::vector<std::uint32_t> ended_;
-  Messages kept_;  ///< of process 1; its device takes them when it ends
+  std::optional<std::uint32_t> found_then_;  ///< found to have failed while the first one ends
+  Messages kept_;                            ///< of process 1; its device takes them when it ends
   Cluster cluster_;
 };
 
@@ -74,6 +79,18 @@ TEST_F(Survivors, Receives_that_name_the_peer_end_and_others_stay) {
   cluster_.settle();
   EXPECT_TRUE(holds(*from_other, 3, short_bytes));
   EXPECT_TRUE(holds(*from_any, 4, short_bytes));
+}
+
+TEST_F(Survivors, Failure_that_is_found_while_another_ends_is_the_next) {
+  auto message = cluster_.receive(0, 2, 5, short_bytes);
+  kept_.push_back(cluster_.send(2, 0, 6, short_bytes, 7));
+  found_then_ = 2;
+  fail_peer();
+  for (int i = 0; i < 1000; ++i) own().progress();
+  EXPECT_EQ(ended_, (std::vector<std::uint32_t>{failing, 2}));
+  expect_failed(*message);
+  EXPECT_FALSE(own().failures().pending());
+  EXPECT_TRUE(holds(*cluster_.receive(0, 2, 6, short_bytes), 7, short_bytes)) << "it had sent that";
 }
 
 TEST_F(Survivors, What_the_peer_had_sent_is_still_received) {
@@ -181,8 +198,8 @@ TEST_F(Survivors, Receives_of_a_broken_context_end_until_it_is_mended) {
   fail_peer();
   progress_until_ended();
   Failures& failures = own().failures();
-  failures.end_receives(8, ReceivesEnded::any_source, Failures::Lasting::from_now_on, failing);
-  failures.end_receives(9, ReceivesEnded::all, Failures::Lasting::from_now_on, failing);
+  failures.end_receives(8, ReceivesEnded::any_source, failing);
+  failures.end_receives(9, ReceivesEnded::all, failing);
   expect_failed(*any);
   expect_failed(*collective);
   EXPECT_FALSE(named->done());
@@ -192,6 +209,14 @@ TEST_F(Survivors, Receives_of_a_broken_context_end_until_it_is_mended) {
   EXPECT_EQ(failures.obstacle_for({8, match::any_peer, 5}).value().peer, failing);
   EXPECT_FALSE(failures.obstacle_for({8, 2, 5}).has_value());
   EXPECT_EQ(failures.obstacle_for({8, failing, 5}).value().peer, failing);
+  // One call among others with the same context.
+  auto of_call = cluster_.receive(0, 2, 6, short_bytes, Layout::dense, 16);
+  failures.end_receives_of_call(16, 6, failing);
+  expect_failed(*of_call);
+  expect_failed(*cluster_.receive(0, 2, 6, short_bytes, Layout::dense, 16));
+  EXPECT_FALSE(elsewhere->done());
+  failures.mend_call(16, 6);
+  EXPECT_FALSE(failures.obstacle_for({16, 2, 6}).has_value());
   // A message that has arrived is received all the same.
   auto there = cluster_.send(2, 0, 6, short_bytes, 3, SendMode::standard, Layout::dense, 8);
   own().progress();
@@ -342,9 +367,6 @@ TEST_P(AnyStage, Ends_everything_with_the_peer_and_nothing_else) {
     if (GetParam().remote) cluster.network.memory().turn_on();
     start(cluster, traffic);
     cluster.step(steps);
-    // A packet behind a put that is lost would be lost, too; the fake network keeps packets.
-    while (cluster.network.memory().move_order(failing)) {
-    }
     cluster.network.kill(failing);
     cluster.device(0).failures().add(failing, "it was killed");
     cluster.device(2).failures().add(failing, "it was killed");

@@ -51,8 +51,7 @@ class Revocation : public testing::Test {
     cluster_.network.kill(failing);
     failures().add(failing, "it was killed");
     for (int look = 0; look < 1000 && failures().pending(); ++look) own().progress();
-    failures().end_receives(whole, ReceivesEnded::any_source, Failures::Lasting::from_now_on,
-                            failing);
+    failures().end_receives(whole, ReceivesEnded::any_source, failing);
   }
   static void expect_error(const Message& message, ErrorClass error) {
     ASSERT_TRUE(message.done());

@@ -11,6 +11,7 @@
 
 #include "mpi/random/program.h"
 #include "mpi/random/report.h"
+#include "mpi/rma/generated/window_program.h"
 
 namespace simulated {
 namespace {
@@ -40,13 +41,20 @@ int class_of(int code) {
   return error_class;
 }
 
-/// Whether it has come to its end.
-bool run_once(std::uint64_t seed, MPI_Comm comm) {
+void run_to_the_end(std::uint64_t seed, Content content, MPI_Comm comm) {
+  if (content == Content::windows) {
+    generated::WindowProgram(seed, comm).run();
+    return running().job->rank(report().rank).free_windows();
+  }
   int self = 0;
   MPI_Comm_rank(comm, &self);
-  generated::Program program(seed, comm, self);
+  generated::Program(seed, comm, self).run();
+}
+
+/// Whether it has come to its end.
+bool run_once(std::uint64_t seed, Content content, MPI_Comm comm) {
   try {
-    program.run();
+    run_to_the_end(seed, content, comm);
   } catch (const generated::Interrupted&) {
     return false;
   }
@@ -88,7 +96,8 @@ MPI_Comm recover(MPI_Comm comm, bool came_through, Outcome& outcome) {
 
 }  // namespace
 
-void run_failing_program(Job& job, std::uint64_t seed, int rank, std::vector<Outcome>& own) {
+void run_failing_program(Job& job, std::uint64_t seed, Content content, int rank,
+                         std::vector<Outcome>& own) {
   constexpr int most_rounds = 12;
   running().job = &job;
   running().comms.resize(at(std::max(rank + 1, generated::length(running().comms))));
@@ -99,7 +108,7 @@ void run_failing_program(Job& job, std::uint64_t seed, int rank, std::vector<Out
   for (int round = 0;; ++round) {
     if (round == most_rounds) generated::fail("no program has come to its end");
     running().comms[at(rank)] = comm;
-    const bool came_through = run_once(generated::mix({seed, at(round)}), comm);
+    const bool came_through = run_once(generated::mix({seed, at(round)}), content, comm);
     Outcome outcome;
     comm = recover(comm, came_through, outcome);
     if (!job.deaths()->has_died(rank)) own.push_back(outcome);

@@ -24,8 +24,12 @@ struct Outcome {
 /// Outcomes of all ranks, in their order.
 using Outcomes = std::vector<std::vector<Outcome>>;
 
+/// What the ranks run: messages and collective calls, or windows.
+enum class Content : bool { messages, windows };
+
 /// One rank of it. Adds its outcomes to `own`; those that it has after its death do not count.
-void run_failing_program(Job& job, std::uint64_t seed, int rank, std::vector<Outcome>& own);
+void run_failing_program(Job& job, std::uint64_t seed, Content content, int rank,
+                         std::vector<Outcome>& own);
 /// What is not the same in all ranks; empty: nothing. A rank that has died may have fewer outcomes.
 [[nodiscard]] std::string differences(const Outcomes& all, const Deaths& deaths);
 

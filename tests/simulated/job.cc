@@ -13,6 +13,7 @@
 #include "mpi/p2p/requests.h"
 #include "mpi/random/report.h"
 #include "mpi/request/request.h"
+#include "mpi/rma/win.h"
 #include "runtime/library_access.h"
 
 namespace simulated {
@@ -223,6 +224,25 @@ std::array<std::size_t, fulmar::mpi::object_kind_count> Rank::live() const {
 
 std::size_t Rank::open_pipes() { return design_ == nullptr ? 0 : design_->open_pieces(); }
 
+/// Gives back the locks that others may wait for. Where a member has failed the call says so, and the
+/// window is freed all the same.
+void Rank::free_windows() {
+  std::vector<MPI_Win> windows;
+  (void)library_.any<fulmar::mpi::Win>([&](const fulmar::mpi::Win& each) {
+    windows.push_back(fulmar::mpi::handle_cast<MPI_Win>(each));
+    return false;
+  });
+  for (MPI_Win win : windows) {
+    MPI_Win_unlock_all(win);
+    for (int rank = 0; rank < errors_.size; ++rank) MPI_Win_unlock(rank, win);
+    const fulmar::mpi::Comm* const comm = library_.find<fulmar::mpi::Win>(win)->comm;
+    const int code = MPI_Win_free(&win);
+    if (code == MPI_SUCCESS) continue;
+    if (!generated::is_of_failure(code)) generated::fail("MPI_Win_free");
+    window_comms_.push_back(comm);
+  }
+}
+
 /// Those that the program has made, and that are complete.
 std::vector<MPI_Comm> Rank::comms_of_program() const {
   std::vector<MPI_Comm> made;
@@ -230,6 +250,10 @@ std::vector<MPI_Comm> Rank::comms_of_program() const {
     const auto holds = [&](const fulmar::mpi::Comm* other) { return other->local_comm == comm; };
     if (comm->predefined || comm->routes.empty() || comm->user_handles == 0) continue;
     if (std::any_of(library_.comms.begin(), library_.comms.end(), holds)) continue;
+    const auto is_its = [&](const fulmar::mpi::Win& win) { return win.comm == comm; };
+    if (library_.any<fulmar::mpi::Win>(is_its)) continue;
+    if (std::find(window_comms_.begin(), window_comms_.end(), comm) != window_comms_.end())
+      continue;
     made.push_back(fulmar::mpi::handle_cast<MPI_Comm>(*comm));
   }
   return made;
@@ -252,6 +276,7 @@ void Rank::abandon_program(MPI_Comm kept) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (persistent) MPI_Request_free(&request);
   }
+  free_windows();
   for (MPI_Comm comm : comms_of_program()) {
     if (comm != kept) MPI_Comm_free(&comm);
   }
@@ -265,11 +290,20 @@ std::string Rank::leftovers(WithDeaths deaths) {
   const auto add = [&](std::size_t count, const char* what) {
     if (count != 0) text += " " + std::to_string(count) + " " + what;
   };
-  const auto now = live();
+  auto now = live();
+  auto posted = device_.matcher().posted_count();
+  if (deaths == WithDeaths::yes) {
+    // A window whose MPI_Win_free has failed answers other survivors: a receive waits on a communicator
+    // of its own.
+    const std::size_t kept = window_comms_.size();
+    posted -= kept;
+    for (const ObjectKind kind : {ObjectKind::win, ObjectKind::comm, ObjectKind::group})
+      now[static_cast<std::size_t>(kind)] -= kept;
+  }
   for (std::size_t kind = 0; kind < now.size(); ++kind) {
     add(now[kind] - live_at_start_[kind], names[kind]);
   }
-  add(device_.matcher().posted_count(), "receives that wait");
+  add(posted, "receives that wait");
   if (deaths == WithDeaths::no) {
     add(device_.matcher().unexpected_count(), "messages that nobody received");
     add(device_.unexpected_bytes(), "bytes of such messages");
@@ -336,7 +370,7 @@ std::string Job::leftovers_of_network() {
   add(memory.under_way(), " orders under way");
   std::size_t pipes = 0;
   for (const auto& rank : ranks_) pipes += rank->open_pipes();
-  add(memory.open_regions() - pipes, " open pieces of memory");
+  if (!deaths_) add(memory.open_regions() - pipes, " open pieces of memory");
   add(memory.counters().breaches, " breaches of the rules for memory");
   add(memory.counters().bad_places, " orders for memory that was not open");
   return left;

@@ -85,9 +85,11 @@ class Rank {
   /// A process that ends waits until what it gave to a design is on its way.
   [[nodiscard]] bool is_settled() { return design_ == nullptr || design_->is_settled(); }
   /// Ends what is under way on all communicators, by revoking them, and frees all objects of the
-  /// program but this communicator and the predefined ones. What MPI_Comm_spawn or windows make is
-  /// not looked at.
+  /// program but this communicator and the predefined ones.
   void abandon_program(MPI_Comm kept);
+  /// Frees all windows, with what they have locked. Those of which a process has failed stay, to
+  /// answer others, and so do their communicators.
+  void free_windows();
   /// What the design has cost; zeros where there is none.
   [[nodiscard]] fulmar::study::DesignCounters design_counters() const {
     return design_ == nullptr ? fulmar::study::DesignCounters() : design_->counters();
@@ -115,6 +117,7 @@ class Rank {
   fulmar::mpi::Recovery recovery_;
   fulmar::mpi::Schedules schedules_;
   fulmar::mpi::World world_;
+  std::vector<const fulmar::mpi::Comm*> window_comms_;  ///< of windows that stay
   std::array<std::size_t, fulmar::mpi::object_kind_count> live_at_start_{};
 };
 

@@ -84,11 +84,13 @@ class Failures : private ProgressCallback {
   /// There are some whose operations have not ended yet.
   [[nodiscard]] bool pending() const noexcept { return ended_ < failed_.size(); }
 
-  /// Ends receives of a context because `failed` has failed; with `from_now_on` also those that are
-  /// posted later, until `mend`.
-  enum class Lasting : bool { once, from_now_on };
-  void end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
-                    std::uint32_t failed) noexcept;
+  /// Ends receives of a context because `failed` has failed, also those that are posted later, until
+  /// `mend`.
+  void end_receives(std::uint32_t context, ReceivesEnded which, std::uint32_t failed) noexcept;
+  /// The same for all receives of one call, which has a context with others in common and a tag for
+  /// itself; until `mend_call`.
+  void end_receives_of_call(std::uint32_t context, std::int32_t tag, std::uint32_t failed) noexcept;
+  void mend_call(std::uint32_t context, std::int32_t tag) noexcept;
   /// Undoes `end_receives` for later receives of the context: it belongs to another communicator
   /// now, or the failures were acknowledged.
   void mend(std::uint32_t context) noexcept {
@@ -143,6 +145,11 @@ class Failures : private ProgressCallback {
     ReceivesEnded which = ReceivesEnded::any_source;
     Obstacle obstacle;
   };
+  struct BrokenCall {
+    std::uint32_t context = 0;
+    std::int32_t tag = 0;
+    std::uint32_t failed = 0;
+  };
 
   // For the device.
   void fail(Operation& operation, const Obstacle& obstacle) noexcept;
@@ -166,6 +173,7 @@ class Failures : private ProgressCallback {
   unsigned polls_ = 0;       ///< since the last one became known
   std::uint64_t moved_ = 0;  ///< Device::moved_ at the last call
   std::unordered_map<std::uint32_t, BrokenContext> broken_;
+  std::vector<BrokenCall> broken_calls_;
 };
 
 }  // namespace fulmar::device

@@ -37,7 +37,7 @@ void Failures::add(std::uint32_t id, std::string why) noexcept {
   if (peer.failed) return;
   peer.failed = peer.holds = true;
   peer.clear = false;
-  if (!pending()) {
+  if (step == nullptr) {
     step = [](ProgressCallback& hook) { return static_cast<Failures&>(hook).end_pending(); };
     device_.hooks_.add(*this);
   }
@@ -51,7 +51,8 @@ void Failures::update_receive_checks() noexcept {
   checks_receives_ = device_.flow_.holds_senders() || !none() || !broken_.empty();
 }
 
-/// A progress callback. It counts as movement, so no thread sleeps meanwhile.
+/// A progress callback. It counts as movement, so no thread sleeps meanwhile. What ends here may find
+/// another failure, whose packets are still to be taken: that one ends later.
 unsigned Failures::end_pending() noexcept {
   constexpr unsigned own_movement = 1;
   const bool quiet = device_.moved_ == moved_ + own_movement;
@@ -61,13 +62,17 @@ unsigned Failures::end_pending() noexcept {
   const bool drained = polls_ >= 3 && quiet;
   if (!drained && polls_ < most_looks) return own_movement;
   const FailureObserver& observer = device_.config_.failures;
-  while (pending()) {
+  const std::size_t known = failed_.size();
+  while (ended_ < known) {
     const std::uint32_t id = failed_[ended_].peer;
     ++ended_;
     end_operations(*device_.peers_.find(id));
     if (observer.ended != nullptr) observer.ended(observer.context, id);
   }
-  device_.hooks_.remove(*this);
+  if (!pending()) {
+    device_.hooks_.remove(*this);
+    step = nullptr;
+  }
   // Threads may wait for conditions other than operations.
   if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
   return own_movement;
@@ -182,18 +187,28 @@ void Failures::end_posted(Needs&& needs, const Obstacle& obstacle) noexcept {
   }
 }
 
-void Failures::end_receives(std::uint32_t context, ReceivesEnded which, Lasting lasting,
+void Failures::end_receives(std::uint32_t context, ReceivesEnded which,
                             std::uint32_t failed) noexcept {
   const Obstacle obstacle{ErrorClass::proc_failed, failed};
-  if (lasting == Lasting::from_now_on) {
-    const auto at = broken_.find(context);
-    if (at != broken_.end() && at->second.obstacle.error == ErrorClass::revoked) return;
-    broken_[context] = {which, obstacle};
-  }
+  const auto at = broken_.find(context);
+  if (at != broken_.end() && at->second.obstacle.error == ErrorClass::revoked) return;
+  broken_[context] = {which, obstacle};
   const auto needs = [&](const match::Key& key) {
     return key.context == context && (which == ReceivesEnded::all || key.peer == match::any_peer);
   };
   end_posted(needs, obstacle);
+}
+
+void Failures::end_receives_of_call(std::uint32_t context, std::int32_t tag,
+                                    std::uint32_t failed) noexcept {
+  broken_calls_.push_back({context, tag, failed});
+  end_posted([&](const match::Key& key) { return key.context == context && key.tag == tag; },
+             {ErrorClass::proc_failed, failed});
+}
+
+void Failures::mend_call(std::uint32_t context, std::int32_t tag) noexcept {
+  std::erase_if(broken_calls_,
+                [&](const BrokenCall& call) { return call.context == context && call.tag == tag; });
 }
 
 void Failures::revoke_receives(std::uint32_t context) noexcept {
@@ -252,6 +267,10 @@ std::optional<Failures::Obstacle> Failures::obstacle_for(const match::Key& key) 
   if (const auto at = broken_.find(key.context); at != broken_.end()) {
     const bool needs_it = at->second.which == ReceivesEnded::all || key.peer == match::any_peer;
     if (needs_it) return at->second.obstacle;
+  }
+  for (const BrokenCall& call : broken_calls_) {
+    if (call.context == key.context && call.tag == key.tag)
+      return Obstacle{ErrorClass::proc_failed, call.failed};
   }
   for (std::size_t i = 0; i < ended_; ++i) {
     if (failed_[i].peer == key.peer) return Obstacle{ErrorClass::proc_failed, key.peer};

@@ -55,6 +55,7 @@ RemoteAccess::~RemoteAccess() {
 fabric::Network& RemoteAccess::network() const noexcept { return *device_.network(); }
 
 base::Error RemoteAccess::probe() {
+  if (pool_.used() != 0) return {};  // they are given back
   BounceBlock* const block = pool_.take();
   if (block == nullptr) return pool_.error();
   pool_.give_back(*block);

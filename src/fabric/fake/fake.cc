@@ -95,11 +95,12 @@ unsigned Fake::poll(SinkRef sink) {
   }
   const std::uint32_t source = network_.pick_source(self_);
   if (source == network_.ports()) return 0;
-  network_.memory().arrive(source, self_);
+  const bool arrives = network_.memory().arrive(source, self_);
   const FakeNetwork::Packet packet = std::move(network_.queue(source, self_).front());
   network_.queue(source, self_).pop_front();
   network_.forget_if_idle(source, self_);
   network_.count_taken();
+  if (!arrives) return 1;
   if (packet.word) {
     sink.immediate_received(source, *packet.word);
     return 1;

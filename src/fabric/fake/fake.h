@@ -66,7 +66,8 @@ class FakeNetwork {
   void take_turns(std::uint32_t port) {
     if (turn_) turn_(port);
   }
-  /// From now on the port neither sends nor receives; what it sent stays in flight.
+  /// From now on the port neither sends nor receives. Packets that it sent stay in flight, unless they are
+  /// behind a put that has not happened.
   void kill(std::uint32_t port) {
     alive_[port] = false;
     memory_.kill(port);

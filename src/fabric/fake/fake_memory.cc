@@ -51,6 +51,7 @@ void FakeMemory::prepare() {
   posted_.resize(pairs);
   taken_.resize(pairs);
   quiet_.resize(pairs);
+  arriving_.resize(pairs, UINT64_MAX);
   ended_.resize(ports_);
 }
 
@@ -137,6 +138,13 @@ void FakeMemory::forget(const Order& order) {
   if (region != nullptr) --region->orders;
 }
 
+/// A way delivers in order: what was posted behind a put that is lost is lost, too.
+void FakeMemory::lose_packets_behind(const Order& order) {
+  if (!order.is_put) return;
+  std::uint64_t& arriving = arriving_[pair(order.from, order.to)];
+  arriving = std::min(arriving, order.packets_ahead);
+}
+
 /// The other puts of its port to the same peer are behind it.
 bool FakeMemory::is_first_put(std::size_t index) const {
   const Order& order = orders_[index];
@@ -164,6 +172,7 @@ void FakeMemory::happen(std::size_t index) {
   if (!may_reach(order)) {
     ++counters_.bad_places;
     end(order, Sent::lost);
+    lose_packets_behind(order);
     return part(order.from, order.to);
   }
   move(order, order.source().size());
@@ -177,8 +186,10 @@ void FakeMemory::part(std::uint32_t one, std::uint32_t other) {
   std::erase_if(orders_, [&](const Order& order) {
     const bool between =
         (order.from == one && order.to == other) || (order.from == other && order.to == one);
-    if (between) end(order, Sent::lost);
-    return between;
+    if (!between) return false;
+    lose_packets_behind(order);
+    end(order, Sent::lost);
+    return true;
   });
 }
 
@@ -190,9 +201,14 @@ void FakeMemory::kill(std::uint32_t port) {
 }
 
 void FakeMemory::cut_off(std::uint32_t port) {
+  std::vector<bool> has_put(orders_.empty() ? 0 : broken_.size());
   std::erase_if(orders_, [&](const Order& order) {
     if (order.from != port && order.to != port) return false;
-    if (may_reach(order) && !order.change) move(order, order.source().size() / 2);
+    const std::size_t way = pair(order.from, order.to);
+    const bool has_begun = !order.is_put || !has_put[way];
+    if (order.is_put) has_put[way] = true;
+    if (has_begun && may_reach(order) && !order.change) move(order, order.source().size() / 2);
+    lose_packets_behind(order);
     end(order, Sent::lost);
     return true;
   });
@@ -246,9 +262,10 @@ bool FakeMemory::look(std::uint32_t port, Ended& ended) {
   return true;
 }
 
-void FakeMemory::arrive(std::uint32_t from, std::uint32_t to) {
-  if (taken_.empty()) return;
-  const std::uint64_t packet = taken_[pair(from, to)]++;
+bool FakeMemory::arrive(std::uint32_t from, std::uint32_t to) {
+  if (taken_.empty()) return true;
+  const std::size_t way = pair(from, to);
+  const std::uint64_t packet = taken_[way]++;
   for (std::size_t i = 0; i < orders_.size();) {
     const Order& order = orders_[i];
     const bool ahead =
@@ -260,6 +277,7 @@ void FakeMemory::arrive(std::uint32_t from, std::uint32_t to) {
     happen(i);
     i = 0;  // others may have ended with it
   }
+  return packet < arriving_[way];
 }
 
 }  // namespace fulmar::fabric

@@ -106,7 +106,9 @@ class FakeMemory {
   [[nodiscard]] Post give(Order order);
   /// Ends an order before it has begun: there is no peer.
   void lose(const Order& order) { end(order, Sent::lost); }
-  /// A port has died: its orders are gone, those to it end as lost, with half of the bytes moved.
+  /// A port has died: its orders are gone, those to it end as lost. Some bytes have moved: half of
+  /// each fetch, and of the puts on each way half of the first one. Packets that were posted behind
+  /// a put that was lost do not arrive.
   void kill(std::uint32_t port);
   /// The same, but the port gets to know that its orders are lost.
   void cut_off(std::uint32_t port);
@@ -137,8 +139,9 @@ class FakeMemory {
     }
     return false;
   }
-  /// A packet is about to arrive: what was put before it was posted is there first.
-  void arrive(std::uint32_t from, std::uint32_t to);
+  /// A packet is about to arrive: what was put before it was posted is there first. False: some of
+  /// that was lost, and the packet with it.
+  [[nodiscard]] bool arrive(std::uint32_t from, std::uint32_t to);
 
   [[nodiscard]] const Counters& counters() const noexcept { return counters_; }
   /// Operations whose end was not reported.
@@ -169,6 +172,7 @@ class FakeMemory {
   static void change(const Order& order);
   void advance(std::size_t index);
   void forget(const Order& order);
+  void lose_packets_behind(const Order& order);
   void happen(std::size_t index);
   void end(const Order& order, Sent how);
 
@@ -187,6 +191,7 @@ class FakeMemory {
   std::vector<std::uint64_t> posted_;     ///< packets, of each pair
   std::vector<std::uint64_t> taken_;      ///< packets, of each pair
   std::vector<std::uint64_t> quiet_;      ///< quiet puts, of each pair
+  std::vector<std::uint64_t> arriving_;   ///< so many packets of each pair arrive at most
   std::deque<Order> orders_;              ///< that wait, as they were given
   std::vector<std::deque<Ended>> ended_;  ///< of each port
   std::size_t untold_ = 0;                ///< in `ended_`

@@ -18,8 +18,7 @@ using device::ReceivesEnded;
 /// No collective call of the communicator can be completed any more.
 void end_collective_calls(Comm& comm, std::uint32_t process, base::Error error) {
   Failures& failures = comm.device->failures();
-  failures.end_receives(comm.context | Comm::collective_bit, ReceivesEnded::all,
-                        Failures::Lasting::from_now_on, process);
+  failures.end_receives(comm.context | Comm::collective_bit, ReceivesEnded::all, process);
   comm.library->schedules->abandon(comm, error);
 }
 
@@ -35,14 +34,13 @@ void break_comm(Comm& comm, std::uint32_t process) {
   end_areas(comm);
   const base::Error error = process_error(comm, process);
   Failures& failures = comm.device->failures();
-  if (!is_acknowledged(comm, process)) {
-    failures.end_receives(comm.context, ReceivesEnded::any_source, Failures::Lasting::from_now_on,
-                          process);
+  if (comm.call_tag != Comm::no_tag) {
+    failures.end_receives_of_call(comm.context, comm.call_tag, process);
+    return comm.library->schedules->abandon(comm, error);
   }
-  // Calls that are making a communicator of some of its processes now may wait for one that has
-  // given up; later calls need only the processes that they name.
-  failures.end_receives(comm.context | Comm::creation_bit, ReceivesEnded::all,
-                        Failures::Lasting::once, process);
+  if (!is_acknowledged(comm, process)) {
+    failures.end_receives(comm.context, ReceivesEnded::any_source, process);
+  }
   end_collective_calls(comm, process, error);
   if (comm.local_comm != nullptr) end_collective_calls(*comm.local_comm, process, error);
 }
@@ -50,8 +48,6 @@ void break_comm(Comm& comm, std::uint32_t process) {
 }  // namespace
 
 void process_failed(Library& library, std::uint32_t process) {
-  library.device->failures().end_receives(ContextIds::group_creation | Comm::creation_bit,
-                                          ReceivesEnded::all, Failures::Lasting::once, process);
   // Calls that end here may free communicators and make others.
   const std::vector<Comm*> comms = library.comms;
   for (Comm* comm : comms) library.acquire(*comm);

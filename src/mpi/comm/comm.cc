@@ -7,6 +7,17 @@
 
 namespace fulmar::mpi {
 
+namespace {
+
+/// The context, or the tag, may be that of another communicator later.
+void mend_receives(const Comm& comm) noexcept {
+  device::Failures& failures = comm.device->failures();
+  if (comm.call_tag != Comm::no_tag) return failures.mend_call(comm.context, comm.call_tag);
+  for (std::uint32_t bits = 0; bits < ContextIds::step; ++bits) failures.mend(comm.context | bits);
+}
+
+}  // namespace
+
 Comm::Comm(Library& owner) noexcept
     : ErrorHolder(object_kind), library(&owner), place(owner.comms.size()) {
   owner.comms.push_back(this);
@@ -25,11 +36,7 @@ Comm::~Comm() {
   if (send_buffer != nullptr) abandon_buffer(*send_buffer);
   if (coll_area != nullptr) device->coll_areas().give_back(*coll_area);
   if (failed_coll_area != nullptr) device->coll_areas().give_back(*failed_coll_area);
-  if (device != nullptr && (revoked || failed_process != none_failed)) {
-    for (std::uint32_t bits = 0; bits < ContextIds::step; ++bits) {
-      device->failures().mend(context | bits);
-    }
-  }
+  if (device != nullptr && (revoked || failed_process != none_failed)) mend_receives(*this);
   if (numbered) library->world->contexts.give_back(context);
 }
 

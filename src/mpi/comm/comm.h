@@ -55,7 +55,11 @@ struct Comm : ErrorHolder {
   int rank = 0;               ///< in the local group
   int remote_size = 0;        ///< how many ranks messages can name: size of `routes`
   std::uint32_t context = 0;  ///< context id of messages to this process; see ContextIds
-  bool numbered = false;      ///< `context` is the communicator's own and is released at its end
+  /// Of a temporary communicator for one call, which has its context with others in common: the tag
+  /// of all its messages (mpi/comm_make/bridge.h). `no_tag`: it is none.
+  static constexpr int no_tag = -1;
+  int call_tag = no_tag;
+  bool numbered = false;  ///< `context` is the communicator's own and is released at its end
   bool is_inter = false;
   bool identity = false;  ///< rank r is process r: the world and its duplicates
   Routes routes;

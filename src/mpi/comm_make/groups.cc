@@ -16,8 +16,8 @@ using base::Error;
 using base::ErrorClass;
 
 /// `so_far` is why this process cannot take part; it is sent to the others.
-Error make_over(Comm& bridge, const Group& group, int tag, NewComm& fresh, const Error& so_far) {
-  const Line line{bridge, Channel::user, tag};
+Error make_over(Comm& bridge, const Group& group, NewComm& fresh, const Error& so_far) {
+  const Line line{bridge, Channel::user, bridge.call_tag};
   const MemberInfo own = fresh.announcement(so_far, NewComm::Boards::offer);
   if (makes_common_contexts(bridge)) {
     ContextAgreement agreement(line, own);
@@ -57,14 +57,13 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
     return comm.routes[finder.rank_of(group.processes[i])].context | Comm::creation_bit;
   };
   if (comm.routes.have_one_context()) {
-    make_bridge(bridge, group, comm.context | Comm::creation_bit, context_of(0));
+    make_bridge(bridge, group, tag, comm.context | Comm::creation_bit, context_of(0));
   } else {
-    make_bridge(bridge, group, comm.context | Comm::creation_bit, context_of);
+    make_bridge(bridge, group, tag, comm.context | Comm::creation_bit, context_of);
   }
   bridge.session = comm.session;
   NewComm fresh(library, NewComm::Shape::intra);
-  if (const Error error = make_over(bridge, group, tag, fresh, refused); error.failed())
-    return error;
+  if (const Error error = make_over(bridge, group, fresh, refused); error.failed()) return error;
   inherit_errhandler(*fresh.comm(), comm);
   fresh.give(out);
   return {};
@@ -83,9 +82,9 @@ Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group
     return base::failure(ErrorClass::group, "argument group: this process is not a member");
   }
   Comm bridge(library);
-  make_bridge(bridge, group);
+  make_bridge(bridge, group, tag.value());
   NewComm fresh(library, NewComm::Shape::intra);
-  Error error = make_over(bridge, group, tag.value(), fresh, bad.failed() ? bad : refused);
+  Error error = make_over(bridge, group, fresh, bad.failed() ? bad : refused);
   if (error.failed()) return error;
   if (error = set_errhandler(library, *fresh.comm(), errhandler); error.ok()) {
     error = comm_set_info(*fresh.comm(), info);

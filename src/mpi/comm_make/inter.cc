@@ -156,7 +156,7 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
   bad = check_rank("local_leader", local_leader, local_group);
   if (trouble.refused.ok()) trouble.refused = bad;
   Comm bridge(library);
-  make_bridge(bridge, local_group);
+  make_bridge(bridge, local_group, tag.value());
   Comm leader_bridge(library);
   Leader leader{local_leader, 0, nullptr};
   const Line across{leader_bridge, Channel::user, tag.value()};
@@ -164,12 +164,12 @@ Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group&
   bad = remote != nullptr ? check_rank("remote_leader", remote_leader, *remote)
                           : failure(ErrorClass::group, "argument remote_group: no group");
   if (bad.ok()) {
-    make_leader_bridge(leader_bridge, remote->processes[remote_leader]);
+    make_leader_bridge(leader_bridge, remote->processes[remote_leader], tag.value());
     leader.across = &across;
   }
   if (local_group.rank == local_leader) trouble.unreachable_leader = bad;
   NewComm fresh(library, NewComm::Shape::inter);
-  const Error error = unite(fresh, {bridge, Channel::user, tag.value()}, leader, trouble);
+  const Error error = unite(fresh, {bridge, Channel::user, bridge.call_tag}, leader, trouble);
   if (error.failed()) return error;
   if (bad = set_errhandler(library, *fresh.comm(), errhandler); bad.ok()) {
     bad = comm_set_info(*fresh.comm(), info);

@@ -327,6 +327,8 @@ Error accumulate_by_adapter(Win& win, const AgentOperation& what, const AdapterP
     return {};
   if (!is_word(what.element)) return {};
   if (const Error bad = await_lock(win, at.rank); bad.failed()) return bad;
+  // All ranks have agreed on adapters: where this one cannot register memory there is no other way.
+  if (const Error bad = win.origin.adapter->access().probe(); bad.failed()) return bad;
   std::unique_ptr<WordOperation> made(new (std::nothrow) WordOperation(win, at.rank, what));
   if (made == nullptr) return base::failure(ErrorClass::no_mem, "no memory for another operation");
   if (!made->find_places(what, at)) return {};

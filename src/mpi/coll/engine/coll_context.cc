@@ -145,6 +145,12 @@ void CollContext::end_abandoned() noexcept {
   CollTask::Promise::end_run(*whole);
 }
 
+/// Of a part that has ended: it has lost a message, and what it was to get is not there for `whole`.
+void CollContext::end_whole(std::coroutine_handle<> whole) noexcept {
+  ready_ = whole;
+  end_abandoned();
+}
+
 /// Where the other process has failed the algorithm must not go on: it would send others what it has
 /// not received, and they might succeed with that. A network may end the message before it reports
 /// the loss of the process, which ends the algorithms of all members; and a message to or from one that is

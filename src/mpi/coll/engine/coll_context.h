@@ -152,6 +152,7 @@ class CollContext {
   void withdraw_messages() noexcept;
   [[gnu::cold]] void end_when_done() noexcept;
   [[gnu::cold]] void end_abandoned() noexcept;
+  [[gnu::cold]] void end_whole(std::coroutine_handle<> whole) noexcept;
   [[gnu::cold]] void message_failed(const device::Operation& operation) noexcept;
   static void on_done(device::Operation& operation) noexcept;
   void start_send(Part& part, const ConstData& data, int dest) noexcept;
@@ -181,6 +182,21 @@ class CollContext {
   Part outgoing_;
   Part incoming_;
 };
+
+/// A part that has lost a message ends all that it is a part of, also where it did not wait any more.
+inline std::coroutine_handle<> CollTask::Promise::End::await_suspend(Frame frame) const noexcept {
+  const std::coroutine_handle<> whole = frame.promise().whole_;
+  CollContext& exchange = frame.promise().exchange_;
+  frame.destroy();
+  if (whole && !exchange.abandoned_) [[likely]]
+    return whole;
+  if (whole) {
+    exchange.end_whole(whole);
+  } else {
+    end_run(exchange);
+  }
+  return std::noop_coroutine();
+}
 
 /// Several messages of a CollContext that are in flight together.
 class Transfers {

@@ -95,17 +95,10 @@ class CollTask::Promise {
   [[nodiscard]] std::suspend_always initial_suspend() const noexcept { return {}; }
 
   /// At the end the frame is freed; the awaiting coroutine goes on, or the run of the CollContext
-  /// is over.
+  /// is over. Defined in coll_context.h.
   struct End {
     [[nodiscard]] bool await_ready() const noexcept { return false; }
-    [[nodiscard]] std::coroutine_handle<> await_suspend(Frame frame) const noexcept {
-      const std::coroutine_handle<> whole = frame.promise().whole_;
-      CollContext& exchange = frame.promise().exchange_;
-      frame.destroy();
-      if (whole) return whole;
-      end_run(exchange);
-      return std::noop_coroutine();
-    }
+    [[nodiscard]] inline std::coroutine_handle<> await_suspend(Frame frame) const noexcept;
     void await_resume() const noexcept {}
   };
   [[nodiscard]] End final_suspend() const noexcept { return {}; }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../../random/dice.h"
+#include "../../random/memory.h"
 #include "../../random/report.h"
 #include "../../random/types.h"
 
@@ -46,12 +47,29 @@ inline bool shares_memory(MPI_Comm comm, int size) {
   return there == size;
 }
 
+/// Of a window that is made, or none.
+struct Hints {
+  explicit Hints(bool some) {
+    if (!some) return;
+    good(MPI_Info_create(&info));
+    good(MPI_Info_set(info, "alloc_shared_noncontig", "true"));
+  }
+  ~Hints() {
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  }
+  Hints(const Hints&) = delete;
+  Hints& operator=(const Hints&) = delete;
+
+  MPI_Info info = MPI_INFO_NULL;
+};
+
 /// A window of one communicator with elements of one kind, and the model of all its memory.
 class TargetMemory {
  public:
   TargetMemory(Dice& dice, MPI_Comm comm, int rank, int size) : comm_(comm), rank_(rank) {
     source_ = static_cast<Source>(dice.below(source_count));
-    if (source_ == Source::shared && !shares_memory(comm, size)) source_ = Source::allocate;
+    // Where MPI_Win_free has failed others may use the memory until they know: it must not be gone.
+    if (source_ != Source::shared && report().interrupted != nullptr) source_ = Source::allocate;
     kind = any_kind(dice);
     const int most = dice.chance(30) ? 3000 : 120;
     for (int i = 0; i < size; ++i) {
@@ -59,16 +77,9 @@ class TargetMemory {
       model.emplace_back(at(elements), 0);
       units_.push_back(is_dynamic() || dice.chance(40) ? 1 : kind.bytes);
     }
-    open(dice);
-    refill(dice);
   }
   ~TargetMemory() {
-    if (is_dynamic()) {
-      MPI_Barrier(comm_);
-      good(MPI_Win_detach(win, memory_));
-    }
-    good(MPI_Win_free(&win));
-    if (source_ == Source::alloc_mem) good(MPI_Free_mem(memory_));
+    if (source_ == Source::alloc_mem && memory_ != nullptr) MPI_Free_mem(memory_);
   }
   TargetMemory(const TargetMemory&) = delete;
   TargetMemory& operator=(const TargetMemory&) = delete;
@@ -78,6 +89,21 @@ class TargetMemory {
   /// The displacement of a byte of a rank's memory, which is a multiple of the element's length.
   [[nodiscard]] MPI_Aint displacement(int rank, std::int64_t byte) const {
     return bases_[at(rank)] + byte / units_[at(rank)];
+  }
+
+  /// Makes the window. Report::interrupted frees that of a program which does not come to its end.
+  void open(Dice& dice) {
+    if (source_ == Source::shared && !shares_memory(comm_, length(model)))
+      source_ = Source::allocate;
+    make(dice);
+    refill(dice);
+  }
+  void close() {
+    if (is_dynamic()) {
+      MPI_Barrier(comm_);
+      good(MPI_Win_detach(win, memory_));
+    }
+    good(MPI_Win_free(&win));
   }
 
   /// New values by stores of the program; no epoch is open.
@@ -111,7 +137,7 @@ class TargetMemory {
   std::vector<Values> model;  ///< by rank
 
  private:
-  void open(Dice& dice) {
+  void make(Dice& dice) {
     const MPI_Aint bytes = MPI_Aint{elements(rank_)} * kind.bytes;
     const int unit = units_[at(rank_)];
     void* given = nullptr;
@@ -119,12 +145,12 @@ class TargetMemory {
       own_.resize(static_cast<std::size_t>(bytes) + 8);
       given = own_.data();
     }
-    if (source_ == Source::alloc_mem) good(MPI_Alloc_mem(bytes + 8, MPI_INFO_NULL, &given));
-    MPI_Info info = MPI_INFO_NULL;
-    if (dice.chance(30)) {
-      good(MPI_Info_create(&info));
-      good(MPI_Info_set(info, "alloc_shared_noncontig", "true"));
+    if (source_ == Source::alloc_mem) {
+      good(MPI_Alloc_mem(bytes + 8, MPI_INFO_NULL, &memory_));
+      given = memory_;
     }
+    const Hints hints(dice.chance(30));
+    const MPI_Info info = hints.info;
     switch (source_) {
       case Source::own:
       case Source::alloc_mem:
@@ -141,7 +167,6 @@ class TargetMemory {
         good(MPI_Win_attach(win, given, bytes));
         break;
     }
-    if (info != MPI_INFO_NULL) good(MPI_Info_free(&info));
     good(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     memory_ = static_cast<std::byte*>(given);
     MPI_Aint base = 0;

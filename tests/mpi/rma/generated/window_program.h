@@ -32,12 +32,15 @@ class WindowProgram {
     const int windows = dice_.chance(60) ? 1 : dice_.between(2, 3);
     for (int i = 0; i < windows; ++i) {
       windows_.push_back(std::make_unique<TargetMemory>(dice_, comm_, rank_, size_));
+      windows_.back()->open(dice_);
     }
     const int epochs = dice_.between(2, 5);
     for (int i = 0; i < epochs; ++i) {
       if (dice_.chance(20)) windows_[at(dice_.below(windows))]->refill(dice_);
       run_epoch();
     }
+    if (report().interrupted != nullptr) return;  // who sets that frees them
+    for (const auto& window : windows_) window->close();
   }
 
  private:
@@ -53,6 +56,8 @@ class WindowProgram {
 
   EpochPlan plan() {
     EpochPlan plan{static_cast<Sync>(dice_.below(static_cast<int>(Sync::count))), false, {}, {}};
+    // Nothing ends a wait for a living process that has given up.
+    if (plan.sync == Sync::pscw && report().interrupted != nullptr) plan.sync = Sync::fence;
     if (plan.sync == Sync::pscw) {
       plan.origins = some_ranks();
       plan.targets = some_ranks();
@@ -166,7 +171,9 @@ class WindowProgram {
   }
 
   void finish_requests() {
-    good(MPI_Waitall(length(requests_), requests_.data(), MPI_STATUSES_IGNORE));
+    std::vector<MPI_Status> statuses(requests_.size());
+    good_each(MPI_Waitall(length(requests_), requests_.data(), statuses.data()), statuses.data(),
+              length(requests_));
     requests_.clear();
   }
 
