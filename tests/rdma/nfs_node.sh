@@ -4,7 +4,8 @@
 #
 # usage: nfs_node.sh FOLDER COMMAND...
 # Runs in each of several guests (tests/support/rdmavm --nfs) and then the command: the first one exports a file system
-# in memory by NFS 4.2, and all, itself too, mount it at the folder. The kernel's server is told of the export and the
+# in memory by NFS 4.2, and all, itself too, mount it at the folder. At FOLDER.mixed the first one has the file system
+# itself, and the others what they mount. The kernel's server is told of the export and the
 # clients as rpc.mountd would (net/sunrpc/cache.c), so that nothing has to be installed.
 set -u
 folder=$1
@@ -39,4 +40,9 @@ for _ in $(seq 600); do
 done
 mkdir -p "$folder"
 mount -i -t nfs4 -o "vers=4.2,addr=$server,clientaddr=$NODE_ADDR,timeo=100" "$server:/" "$folder" || exit 1
+if [ "$NODE_ID" = 0 ]; then
+  ln -s /srv/exported "$folder.mixed"
+else
+  ln -s "$folder" "$folder.mixed"
+fi
 exec "$@"
