@@ -161,9 +161,7 @@ void ends_move(const Folder& folder) {
 }
 
 int called = 0;
-void count_call(MPI_File* file, int* /*code*/, ...) {
-  called += *file == MPI_FILE_NULL ? 100 : 1;
-}
+void count_call(MPI_File* file, int* /*code*/, ...) { called += *file == MPI_FILE_NULL ? 100 : 1; }
 
 /// MPI 5.0 section 14.7: the handler of MPI_FILE_NULL is that of calls without a file and of files to be opened.
 void handlers_of_no_file(const Folder& folder) {
