@@ -24,7 +24,8 @@ if [ "$NODE_ID" = 0 ]; then
   mount -t nfsd nfsd /proc/fs/nfsd || exit 1
   echo "-2 -3 +4 +4.1 +4.2" >/proc/fs/nfsd/versions
   echo 10 >/proc/fs/nfsd/nfsv4gracetime
-  echo 10 >/proc/fs/nfsd/nfsv4leasetime
+  # Guests may stand still for long where the machine has other work; leases would end meanwhile, and all locks with them.
+  echo 3600 >/proc/fs/nfsd/nfsv4leasetime
   for address in ${NODE_ADDRS//,/ }; do
     tell auth.unix.ip "nfsd $address $forever guests"
   done
