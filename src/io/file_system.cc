@@ -32,17 +32,15 @@ constexpr std::array<Known, 16> known = {{
     {0x794c7630, {"overlayfs", false, page}},
     {0x2fc12fc1, {"zfs", false, 128 * 1024}},
     {0x65735546, {"fuse", true, mebibyte}},
-    {0x00006969, {"nfs", true, mebibyte}},
-    {0xff534d42, {"cifs", true, mebibyte}},
-    {0xfe534d42, {"smb2", true, mebibyte}},
-    {0x01021997, {"9p", true, mebibyte}},
+    {0x00006969, {"nfs", true, mebibyte, false, false, true}},
+    {0xff534d42, {"cifs", true, mebibyte, false, false, true}},
+    {0xfe534d42, {"smb2", true, mebibyte, false, false, true}},
+    {0x01021997, {"9p", true, mebibyte, false, false, true}},
     {0x0bd00bd0, {"lustre", true, mebibyte}},
     {0x47504653, {"gpfs", true, mebibyte}},
     {0x19830326, {"beegfs", true, mebibyte}},
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
-
-constexpr std::array<std::string_view, 4> with_client_caches = {"nfs", "cifs", "smb2", "9p"};
 
 }  // namespace
 
@@ -63,8 +61,11 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-bool FileSystem::has_client_caches() const noexcept {
-  return std::ranges::find(with_client_caches, std::string_view(name)) != with_client_caches.end();
+void FileSystem::respect(const FileSystem& other) noexcept {
+  remote = remote || other.remote;
+  unit_bytes = std::max(unit_bytes, other.unit_bytes);
+  maps = maps && other.maps;
+  has_client_caches = has_client_caches || other.has_client_caches;
 }
 
 FileSystem file_system_of(const std::string& path) {

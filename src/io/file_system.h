@@ -31,7 +31,11 @@ struct FileSystem {
   /// Has no device: nothing is waited for.
   bool in_memory = false;
   /// Its clients keep data and sizes in caches of their own, which are not kept equal.
-  [[nodiscard]] bool has_client_caches() const noexcept;
+  bool has_client_caches = false;
+
+  /// Takes as much care as `other` needs: what processes do that reach one file in different ways, as at its
+  /// server and by NFS. The name stays.
+  void respect(const FileSystem& other) noexcept;
 };
 
 /// The file system of a file, or of its folder if there is no such file.

@@ -36,6 +36,22 @@ const char* remedy_of(int error) noexcept {
       return "; the device or the file server reports damage: see the system's log";
     case ESTALE:
       return "; the file was removed on the file server: open it again";
+    case EBUSY:
+    case ETXTBSY:
+      return "; another program uses it: end that one, or take another file";
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return "; check the name";
+    case ENOLCK:
+      return "; the file system grants no lock: have its lock service started, or use no atomic "
+             "mode";
+    case EOPNOTSUPP:
+    case ENOSYS:
+      return "; the file system cannot do that: use another one";
+    case ESPIPE:
+    case ENODEV:
+      return "; it has no offsets: name a file that is stored, not a pipe or a device";
     default:
       return "";
   }
@@ -68,6 +84,8 @@ ErrorClass class_of_errno(int error) noexcept {
       return ErrorClass::bad_file;
     case EOPNOTSUPP:
     case ENOSYS:
+    case ESPIPE:
+    case ENODEV:
       return ErrorClass::unsupported_operation;
     default:
       return ErrorClass::io;

@@ -69,7 +69,7 @@ Error held_too_long(const char* holder, const std::string& path, std::int64_t of
 /// another machine has made the file. A client that learns that the folder has changed asks its
 /// server for them again; here it is made to ask for the folder. False where no server has it.
 bool refresh_names(const std::string& folder) {
-  if (!file_system_of(folder).has_client_caches()) return false;
+  if (!file_system_of(folder).has_client_caches) return false;
   struct statx facts{};
   constexpr unsigned wanted = STATX_MTIME | STATX_CTIME;
   return ::statx(AT_FDCWD, folder.c_str(), AT_STATX_FORCE_SYNC, wanted, &facts) == 0;

@@ -6,6 +6,8 @@ reported as written is in the file. FULMAR_TEST_KILLS (8) is how often."""
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 
 from fault_support import FaultTest
@@ -18,6 +20,7 @@ PIECE = 64
 BYTES = 1 << 16
 MOST_ROUNDS = 600
 LIMIT_S = 10
+FIRST_RANK_ALONE = 476347236  # a seed: rank 0 of ranks that write each for itself, over shared memory; the others go on
 
 
 class Kills(FaultTest):
@@ -44,7 +47,7 @@ class Kills(FaultTest):
                 self.assertEqual(len(own), BYTES, f"{context}: round {round_} of rank {rank} is cut off")
                 self.assertLessEqual(set(own), {value} | newer, f"{context}: round {round_} of rank {rank}")
 
-    def kill_once(self, seed):
+    def kill_once(self, seed, processors=None):
         dice = random.Random(seed)
         victim = [0, 1, 2, "mpiexec"][seed % 4]
         way = ["two-phase", "alone"][seed // 4 % 2]
@@ -55,7 +58,10 @@ class Kills(FaultTest):
         for path in self.folder.glob("file*"):
             path.unlink()
         options = ["--on-failure=continue"] if going_on else []
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, processors or before)
         job = self.start_job("-n", RANKS, *options, JOURNAL, self.folder / "file", way, env={"FULMAR_FABRIC": network})
+        os.sched_setaffinity(0, before)
         wait_until(lambda: min(self.reported(rank) for rank in range(RANKS)) >= rounds, f"{context}: writes", 60)
         pids = [int(self.journal(rank)[0].split()[1]) for rank in range(RANKS)]
         os.kill(job.pid if victim == "mpiexec" else pids[victim], signal.SIGKILL)
@@ -68,6 +74,18 @@ class Kills(FaultTest):
             if going_on and rank != victim:
                 self.assertEqual(len(errors), 1, f"{context}: rank {rank}")
         self.check_file(context)
+
+    def test_a_death_is_noticed_beside_other_programs(self):
+        """Ranks that share a processor with programs that never stop: each time they yield takes milliseconds."""
+        processors = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, processors)
+        os.sched_setaffinity(0, {min(processors)})
+        for _ in range(8):
+            other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            self.addCleanup(other.wait)
+            self.addCleanup(other.kill)
+        os.sched_setaffinity(0, processors)
+        self.kill_once(FIRST_RANK_ALONE, {min(processors)})
 
     def test_what_was_reported_as_written_is_there(self):
         first = random.randrange(1 << 30) if KILLS > 8 else 1

@@ -4,7 +4,8 @@
 #
 # usage: nfs_node.sh FOLDER COMMAND...
 # Runs in each of several guests (tests/support/rdmavm --nfs) and then the command: the first one exports a file system
-# in memory by NFS 4.2, and all, itself too, mount it at the folder. The kernel's server is told of the export and the
+# in memory by NFS 4.2, and all, itself too, mount it at the folder. At FOLDER.mixed the first one has the file system
+# itself, and the others what they mount. The kernel's server is told of the export and the
 # clients as rpc.mountd would (net/sunrpc/cache.c), so that nothing has to be installed.
 set -u
 folder=$1
@@ -23,7 +24,8 @@ if [ "$NODE_ID" = 0 ]; then
   mount -t nfsd nfsd /proc/fs/nfsd || exit 1
   echo "-2 -3 +4 +4.1 +4.2" >/proc/fs/nfsd/versions
   echo 10 >/proc/fs/nfsd/nfsv4gracetime
-  echo 10 >/proc/fs/nfsd/nfsv4leasetime
+  # Guests may stand still for long where the machine has other work; leases would end meanwhile, and all locks with them.
+  echo 3600 >/proc/fs/nfsd/nfsv4leasetime
   for address in ${NODE_ADDRS//,/ }; do
     tell auth.unix.ip "nfsd $address $forever guests"
   done
@@ -39,4 +41,9 @@ for _ in $(seq 600); do
 done
 mkdir -p "$folder"
 mount -i -t nfs4 -o "vers=4.2,addr=$server,clientaddr=$NODE_ADDR,timeo=100" "$server:/" "$folder" || exit 1
+if [ "$NODE_ID" = 0 ]; then
+  ln -s /srv/exported "$folder.mixed"
+else
+  ln -s "$folder" "$folder.mixed"
+fi
 exec "$@"

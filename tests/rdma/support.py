@@ -111,6 +111,8 @@ def run_showing(words, mark):
                           text=True, errors="replace", env=environment()) as process:
         for line in process.stdout:
             lines.append(line)
+            if re.match(r"(\[\d\] )?progress: ", line):
+                print(f"  {line.rstrip()}", flush=True)
             found = re.search(rf"{mark} end (\S+) (\d+) (\d+)$", line)
             if found:
                 print(f"  {found[1]}: status {found[2]}, {found[3]} s", flush=True)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "device/device.h"
 
 namespace fulmar::device {
@@ -164,8 +165,18 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
   };
   if (config_.oversubscribed && !lock_.enabled()) {
     // Whoever is waited for needs this core: one look for messages, then it is theirs.
+    // Beside other programs a yield takes as long as their turns. Only the wait below notices that a process has
+    // ended, so it must not be far.
     constexpr int yields_before_sleep = 1000;
+    constexpr std::uint64_t longest_ns = 50'000'000;
+    constexpr int yields_per_clock = 4;
+    std::uint64_t end_ns = 0;
     for (int turn = 0; turn < yields_before_sleep; ++turn) {
+      if (turn % yields_per_clock == yields_per_clock - 1) {
+        const std::uint64_t now = base::now_ns();
+        if (end_ns == 0) end_ns = now + longest_ns;
+        if (now > end_ns) break;
+      }
       progress();
       if (finished(argument)) return release_held();
       ::sched_yield();

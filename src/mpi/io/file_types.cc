@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/io/file_types.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "mpi/datatype/construct.h"
@@ -13,17 +14,17 @@ namespace {
 using base::Error;
 using base::Result;
 
-/// Whether every basic element of a signature has the same size in the file as in memory. An error
-/// of the user's function counts as a difference, which comes up again later.
-bool keeps_sizes(const Representation& representation, const Signature& signature) {
-  if (signature.basic != nullptr) {
-    const Result<Count> bytes = representation.bytes_of(*signature.basic);
-    if (bytes.failed() || bytes.value() != signature.basic->size) return false;
+/// Whether a datatype lies in the file as in memory: its basic elements have the same size, and those with two parts no
+/// gap in between, which no representation has. An error of the user's function counts as a difference, which comes up
+/// again later.
+bool stays_as_it_is(const Representation& representation, const Datatype& type) {
+  if (type.basic != nullptr) {
+    const Result<Count> bytes = representation.bytes_of(*type.basic);
+    return bytes.ok() && bytes.value() == type.basic->size && type.size == type.extent;
   }
-  for (const auto& part : signature.parts) {
-    if (!keeps_sizes(representation, *part)) return false;
-  }
-  return true;
+  return std::ranges::all_of(type.recipe->types, [&](const Datatype* part) {
+    return stays_as_it_is(representation, *part);
+  });
 }
 
 /// Gives out the arguments of a constructor in the order in which RecipeBuilder took them.
@@ -181,7 +182,7 @@ Result<Datatype*> converted(Library& library, Datatype& type,
 
 Result<Datatype*> type_in_file(Library& library, Datatype& type,
                                const Representation& representation) {
-  if (representation.as_in_memory() || keeps_sizes(representation, *type.signature)) {
+  if (representation.as_in_memory() || stays_as_it_is(representation, type)) {
     library.acquire(type);
     return &type;
   }

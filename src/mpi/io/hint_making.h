@@ -20,6 +20,10 @@ void change_hints(File& file, const Info* info);
 /// No rank returns before all are here: programs count on that of MPI_File_set_view.
 [[nodiscard]] base::Error share_hints(Comm& comm, io::Hints& hints);
 
+/// Collective: what the ranks know of the file system becomes the same, by which they all choose how collective calls
+/// go. They may reach the file in different ways.
+[[nodiscard]] base::Error share_file_system(Comm& comm, io::FileSystem& system);
+
 /// The same for cb_config_list, when a file is opened; after `share_hints`.
 [[nodiscard]] base::Error share_aggregator_list(Comm& comm, io::Hints& hints);
 

@@ -3,6 +3,7 @@
 //
 // What belongs to a file as a whole: size, mode, hints, atomicity (MPI 5.0 sections 14.2 and 14.6).
 #include <array>
+#include <vector>
 
 #include "io/aggregator_list.h"
 #include "io/io_error.h"
@@ -131,13 +132,16 @@ Error share_hints(Comm& comm, io::Hints& hints) {
     std::int32_t aggregators;
     io::Use two_phase_write;
     io::Use two_phase_read;
+    io::Use sieve_write;  // who sieves must know that all others take locks
+    io::Use mapped;
     bool shared_by_messages;
     bool checked;
     bool has_list;
   };
   InCommon first{hints.window_bytes,   hints.unit_bytes,
                  hints.aggregators,    hints.two_phase_write,
-                 hints.two_phase_read, hints.shared_by_messages,
+                 hints.two_phase_read, hints.sieve_write,
+                 hints.mapped,         hints.shared_by_messages,
                  hints.checked,        !hints.aggregator_list.empty()};
   if (const Error error = tell_all(comm, &first, sizeof first); error.failed()) return error;
   hints.window_bytes = first.window_bytes;
@@ -145,12 +149,38 @@ Error share_hints(Comm& comm, io::Hints& hints) {
   hints.aggregators = first.aggregators;
   hints.two_phase_write = first.two_phase_write;
   hints.two_phase_read = first.two_phase_read;
+  hints.sieve_write = first.sieve_write;
+  hints.mapped = first.mapped;
   hints.shared_by_messages = first.shared_by_messages;
   hints.checked = first.checked;
   if (!first.has_list) hints.aggregator_list.clear();
   if (first.has_list && hints.aggregator_list.empty())
     hints.aggregator_list = "*";  // until it is known
   return barrier(comm);
+}
+
+Error share_file_system(Comm& comm, io::FileSystem& system) {
+  struct Facts {
+    std::int64_t unit_bytes;
+    std::int32_t remote;
+    std::int32_t maps;
+    std::int64_t has_client_caches;
+  };
+  const Facts own{system.unit_bytes, system.remote ? 1 : 0, system.maps ? 1 : 0,
+                  system.has_client_caches ? 1 : 0};
+  std::vector<Facts> all(static_cast<std::size_t>(comm.size()));
+  const Datatype* const bytes = comm.library->find<Datatype>(MPI_BYTE);
+  const Error error = allgather({&own, sizeof own, bytes}, {all.data(), sizeof own, bytes}, comm);
+  if (error.failed()) return error;
+  for (const Facts& each : all) {
+    io::FileSystem other;
+    other.unit_bytes = each.unit_bytes;
+    other.remote = each.remote != 0;
+    other.maps = each.maps != 0;
+    other.has_client_caches = each.has_client_caches != 0;
+    system.respect(other);
+  }
+  return {};
 }
 
 Error share_aggregator_list(Comm& comm, io::Hints& hints) {

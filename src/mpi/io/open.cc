@@ -133,9 +133,10 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   error = open_everywhere(comm, open, path);
   if (error.ok()) error = share_hints(comm, open.hints);
   if (error.ok()) error = share_aggregator_list(comm, open.hints);
+  open.system = io::file_system_of(path);
+  if (error.ok()) error = share_file_system(comm, open.system);
   if (error.failed()) return error;
   if ((open.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) open.absolute_path = base::absolute_path(path);
-  open.system = io::file_system_of(path);
   if (open.hints.checked) open.check = std::make_unique<FileCheck>();
   Result<std::vector<int>> aggregators = choose_aggregators(comm, open.hints);
   if (aggregators.failed()) return aggregators.error();
@@ -143,7 +144,7 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   open.aggregators = static_cast<int>(open.aggregator_ranks.size());
   if (open.hints.style != io::Style::unknown) open.file.advise(open.hints.style);
   const auto nodes = static_cast<int>(node_map(comm).leaders().size());
-  open.cached_apart = nodes > 1 && open.system.has_client_caches();
+  open.cached_apart = nodes > 1 && open.system.has_client_caches;
   if (open.cached_apart) {
     const bool is_read_only = (open.amode & MPI_MODE_RDONLY) != 0;
     error = agree(comm, is_read_only ? Error() : open.file.store_exactly());

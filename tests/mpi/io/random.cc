@@ -3,7 +3,7 @@
 //
 // Random programs against a model of the file that every rank computes: views that spread the file over
 // the ranks in any pattern, all forms of calls, hints, memory with and without gaps. After each round
-// every byte is compared.
+// every byte is compared. Arguments: a seed, and how many programs.
 // ranks: 1 2 3 4
 // networks: tcp
 // timeout: 120
@@ -11,6 +11,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "support/files.h"
@@ -261,6 +263,13 @@ class Program {
   std::vector<int> model_;
 };
 
+/// For those who wait where a program takes long.
+void tell(int programs, double seconds) {
+  if (test::rank_of(MPI_COMM_WORLD) != 0) return;
+  std::printf("progress: %d programs, %.0f s\n", programs, seconds);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -268,7 +277,12 @@ int main(int argc, char** argv) {
   {
     test::Shared random(argc, argv);
     const test::Folder folder;
-    for (int program = 0; program < 8; ++program) Program(random, folder).run(6);
+    const int programs = argc > 2 ? std::atoi(argv[2]) : 8;
+    const double begin = MPI_Wtime();
+    for (int program = 0; program < programs; ++program) {
+      Program(random, folder).run(6);
+      if (argc > 2) tell(program + 1, MPI_Wtime() - begin);
+    }
   }
   return test::finish();
 }

@@ -95,10 +95,22 @@ TEST(FileName, Known_prefixes_are_taken_away_and_others_stay) {
   EXPECT_EQ(without_prefix("plain"), "plain");
 }
 
-TEST(FileSystem, Says_whose_clients_have_caches_of_their_own) {
-  EXPECT_TRUE((FileSystem{"nfs", true}.has_client_caches()));
-  EXPECT_FALSE((FileSystem{"lustre", true}.has_client_caches())) << "its locks keep them equal";
-  EXPECT_FALSE(FileSystem().has_client_caches());
+TEST(FileSystem, Takes_the_care_that_another_one_needs) {
+  const FileSystem local{"ext4", false, 4096, true};
+  const FileSystem client{"nfs", true, 1 << 20, false, false, true};
+  for (const bool is_local : {true, false}) {
+    FileSystem system = is_local ? local : client;
+    system.respect(is_local ? client : local);
+    EXPECT_STREQ(system.name, is_local ? "ext4" : "nfs");
+    EXPECT_TRUE(system.remote);
+    EXPECT_EQ(system.unit_bytes, 1 << 20);
+    EXPECT_FALSE(system.maps);
+    EXPECT_TRUE(system.has_client_caches);
+  }
+  FileSystem system = local;
+  system.respect(local);
+  EXPECT_TRUE(system.maps) << "nothing changes beside one of the same kind";
+  EXPECT_FALSE(system.remote || system.has_client_caches);
 }
 
 TEST(FileSystem, Is_found_by_the_folder_where_there_is_no_file) {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -65,6 +66,19 @@ TEST_F(PosixFileTest, Pieces_of_memory_follow_each_other_in_the_file) {
   EXPECT_TRUE(std::equal(back.begin(), back.end(), data.begin() + 0, data.begin() + 100) == false);
   EXPECT_TRUE(std::equal(back.begin(), back.begin() + 100, data.begin()));
   EXPECT_TRUE(std::equal(back.begin() + 100, back.end(), data.begin() + 200));
+}
+
+TEST_F(PosixFileTest, A_pipe_has_no_offsets) {
+  const std::string pipe = path_ + ".pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const PosixFile file = std::move(PosixFile::open(pipe, O_RDWR, 0).value());
+  ::unlink(pipe.c_str());
+  std::vector<std::byte> data(10);
+  const base::Error written = file.write(0, std::span<const std::byte>(data));
+  EXPECT_EQ(written.error_class(), ErrorClass::unsupported_operation);
+  EXPECT_NE(written.text().find("not a pipe"), std::string::npos) << written.text();
+  EXPECT_EQ(file.read(0, data).error().error_class(), ErrorClass::unsupported_operation);
+  EXPECT_EQ(file.preallocate(10).error_class(), ErrorClass::unsupported_operation);
 }
 
 TEST_F(PosixFileTest, Preallocation_makes_longer_and_never_shorter) {
