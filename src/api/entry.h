@@ -39,9 +39,28 @@ enum class When : std::uint8_t { running, any };
 /// Whether the call holds the lock of the library: throughout, while the arguments are checked, or
 /// not at all.
 enum class Lock : std::uint8_t { held, checks, none };
-/// On what errors are raised: the first object of the call that has an error handler, or
-/// MPI_FILE_NULL, for calls that make files (MPI 5.0 section 14.7).
-enum class Errors : std::uint8_t { first_object, files };
+/// On what errors are raised: the first object of the call that has an error handler; MPI_FILE_NULL,
+/// for calls that make files (MPI 5.0 section 14.7); or what has the error handler among the
+/// arguments of a call that makes a communicator or a session of nothing that has one (sections
+/// 7.4.2 and 11.3.1).
+enum class Errors : std::uint8_t { first_object, files, new_comms, new_sessions };
+
+/// The object on which all errors of a call are raised that do not wait for the first object.
+template <Errors errors, class... Wrappers>
+[[nodiscard, gnu::cold]] mpi::Object* errors_target(mpi::Library& library,
+                                                    const Wrappers&... wrappers) {
+  if constexpr (errors == Errors::files) {
+    return files_target(library);
+  } else {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    const auto note = [&](const auto& wrapper) {
+      if constexpr (requires { handler = wrapper.raw; }) handler = wrapper.raw;
+    };
+    (note(wrappers), ...);
+    return errors == Errors::new_comms ? new_comms_target(library, handler)
+                                       : new_sessions_target(library, handler);
+  }
+}
 
 /// Explains and raises the error of a wrapper. Its arguments are copies of the caller's variables,
 /// whose address is thus never taken: they stay in registers.
@@ -104,7 +123,9 @@ template <class... Wrappers>
 template <auto implementation, Errors errors, Lock lock, class... Wrappers>
 [[gnu::always_inline]] inline int run(mpi::Library& library, Call call, Wrappers... wrappers) {
   Scope scope{library};
-  if constexpr (errors == Errors::files) scope.target = files_target(library);
+  if constexpr (errors != Errors::first_object) {
+    scope.target = errors_target<errors>(library, wrappers...);
+  }
   int result = MPI_SUCCESS;
   bool good = false;
   if constexpr (lock == Lock::checks) {

@@ -31,6 +31,14 @@ void report_missing(mpi::Library& library, const char* call) {
                who.c_str(), call);
 }
 
+/// `holder` with the error handler that the user has named; nullptr where that does not fit.
+mpi::Object* target_with(mpi::Library& library, mpi::ErrorHolder& holder, MPI_Errhandler handler) {
+  const base::EngineGuard guard(library.lock);  // MPI_Session_init runs without it
+  auto* found = library.find<mpi::Errhandler>(handler);
+  const bool fits = found != nullptr && mpi::set_errhandler(library, holder, *found).ok();
+  return fits ? &holder : nullptr;
+}
+
 }  // namespace
 
 mpi::Library* traced_library() noexcept {
@@ -77,6 +85,14 @@ int fail(mpi::Library& library, Call call, mpi::Object* on, base::Error error, b
 }
 
 mpi::Object* files_target(mpi::Library& library) noexcept { return &library.errors->new_files; }
+
+mpi::Object* new_comms_target(mpi::Library& library, MPI_Errhandler handler) noexcept {
+  return target_with(library, library.errors->new_comms, handler);
+}
+
+mpi::Object* new_sessions_target(mpi::Library& library, MPI_Errhandler handler) noexcept {
+  return target_with(library, library.errors->new_sessions, handler);
+}
 
 int missing(Call call) { return missing(call, mpi::ObjectKind::comm, 0); }
 

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <mpi.h>
+
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
@@ -34,6 +36,11 @@ namespace fulmar::api {
 
 /// The object with the error handler of MPI_FILE_NULL: for errors of calls that have no file yet.
 [[nodiscard]] mpi::Object* files_target(mpi::Library& library) noexcept;
+/// The object that has `handler` from here on, for errors of a call that makes a communicator or a
+/// session with it; nullptr where it is no error handler, or one for other objects.
+[[nodiscard]] mpi::Object* new_comms_target(mpi::Library& library, MPI_Errhandler handler) noexcept;
+[[nodiscard]] mpi::Object* new_sessions_target(mpi::Library& library,
+                                               MPI_Errhandler handler) noexcept;
 
 /// Ends a call of an unsupported function: MPI_ERR_UNSUPPORTED_OPERATION on the error handler of
 /// the object behind `handle`, if there is one, else that for errors that belong to no object.

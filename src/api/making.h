@@ -146,9 +146,10 @@ template <auto implementation, class... Wrappers>
 }
 
 /// `entry` for calls that make communicators of the members of a group.
-template <auto implementation, class... Wrappers>
+template <auto implementation, When when = When::running, Lock lock = Lock::held,
+          Errors errors = Errors::first_object, class... Wrappers>
 [[gnu::always_inline]] inline int group_making_entry(Call call, Wrappers... wrappers) {
-  const int result = entry<implementation>(call, wrappers...);
+  const int result = entry<implementation, when, lock, errors>(call, wrappers...);
   if (result != MPI_SUCCESS) [[unlikely]]
     take_part_in_group_creation<implementation>(call, wrappers...);
   return result;

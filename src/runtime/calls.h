@@ -14,8 +14,8 @@ base::Error init_thread(int* argc, char*** argv, int required, int& provided);
 base::Error finalize();
 /// A session is a user of MPI like the world model; the first brings MPI up, also after
 /// MPI_Finalize.
-base::Error session_init(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info,
-                         mpi::Errhandler& errhandler, MPI_Session& out);
+base::Error session_init(mpi::Library& library, mpi::Info* info, mpi::Errhandler& errhandler,
+                         MPI_Session& out);
 base::Error session_finalize(mpi::Handle<mpi::Session> session);
 /// See mpi-ext.h.
 base::Error checkpoint_quiesce(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info);

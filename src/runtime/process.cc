@@ -72,7 +72,6 @@ Process::Process()
       datatypes_(library_),
       ops_(library_),
       tool_(library_, variable_store(*this)) {
-  new_session.handle = reinterpret_cast<std::uintptr_t>(MPI_SESSION_NULL);
   choose_errhandler();
   set_program_size(program_size_at_start());
 }

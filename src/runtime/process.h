@@ -93,10 +93,6 @@ class Process {
   int world_thread_level = 0;  ///< what MPI_Init_thread gave; sessions have their own
   pthread_t main_thread{};
 
-  /// Holds the handler that the last MPI_Session_init was given: its errors have no other object to
-  /// be raised on. Functions of the user get MPI_SESSION_NULL.
-  mpi::ErrorHolder new_session{mpi::ObjectKind::session};
-
  private:
   base::Error start();
   base::Error start_device();

@@ -43,15 +43,14 @@ base::Result<int> level_of(const mpi::Info* info) {
 
 }  // namespace
 
-Error session_init(mpi::Library& library, mpi::ErrorTarget& target, mpi::Info* info,
-                   mpi::Errhandler& errhandler, MPI_Session& out) {
+Error session_init(mpi::Library& library, mpi::Info* info, mpi::Errhandler& errhandler,
+                   MPI_Session& out) {
   const std::lock_guard guard(init_lock());
   Process& process = runtime::process();
   {
     const base::EngineGuard lock(library.lock);
-    const Error error = set_errhandler(library, process.new_session, errhandler);
+    const Error error = set_errhandler(library, library.errors->new_sessions, errhandler);
     if (error.failed()) return error;
-    target.object = &process.new_session;
   }
   const base::Result<int> level = level_of(info);
   if (level.failed()) return level.error();

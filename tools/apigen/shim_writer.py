@@ -137,11 +137,17 @@ def _lock(function):
     return 'checks' if function.has('checks_locked') else 'held'
 
 
+def _errors(function):
+    on = function.attributes.get('raise')
+    return {None: 'first_object', 'file': 'files', 'comm': 'new_comms',
+            'session': 'new_sessions'}[on]
+
+
 def _modes(function):
     """Template arguments of entry, without those at the end that are its defaults."""
     modes = [f'api::When::{function.attributes.get("when", "running")}',
              f'api::Lock::{_lock(function)}',
-             f'api::Errors::{"files" if function.has("raise") else "first_object"}']
+             f'api::Errors::{_errors(function)}']
     defaults = ['api::When::running', 'api::Lock::held', 'api::Errors::first_object']
     while modes and modes[-1] == defaults[len(modes) - 1]:
         modes.pop()

@@ -82,11 +82,4 @@ base::Error take_refusal(Library& library) noexcept {
   return std::exchange(library.refused, false) ? base::Error(base::ErrorClass::arg) : base::Error();
 }
 
-base::Error raise_on(Library& library, ErrorTarget& target, Errhandler& errhandler) {
-  ErrorHolder& holder = library.errors->new_comms;
-  const base::Error error = set_errhandler(library, holder, errhandler);
-  if (error.ok()) target.object = &holder;
-  return error;
-}
-
 }  // namespace fulmar::mpi

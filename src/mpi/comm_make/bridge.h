@@ -50,8 +50,4 @@ base::Result<int> tag_of(std::string_view stringtag);
 /// once in a call, before the first wait.
 [[nodiscard]] base::Error take_refusal(Library& library) noexcept;
 
-/// Sets the error handler of calls that make communicators from groups: the caller's argument
-/// (MPI 5.0 section 7.4.2). MPI_ERR_ERRHANDLER where it is of the wrong kind.
-base::Error raise_on(Library& library, ErrorTarget& target, Errhandler& errhandler);
-
 }  // namespace fulmar::mpi

@@ -29,9 +29,8 @@ base::Error refuse_split(Library& library, Comm& comm, base::Error bad, MPI_Comm
 /// The unguided form writes the kind that it has chosen into `info`.
 base::Error comm_split_type(Library& library, Comm& comm, int type, int key, Info* info,
                             MPI_Comm& out);
-base::Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,
-                                   std::string_view tag, Info* info, Errhandler& errhandler,
-                                   MPI_Comm& out);
+base::Error comm_create_from_group(Library& library, Group& group, std::string_view tag, Info* info,
+                                   Errhandler& errhandler, MPI_Comm& out);
 
 /// MPIX_Comm_shrink of mpi-ext.h: a communicator of the members that live, also where `comm` was
 /// revoked. The handle that MPIX_Comm_ishrink gives is set when the request is completed.
@@ -43,9 +42,9 @@ base::Error comm_ishrink(Library& library, Comm& comm, MPI_Comm& out, MPI_Reques
 base::Error intercomm_create(Library& library, Comm& local_comm, int local_leader,
                              MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm& out);
 /// `remote_group` and `remote_leader` are significant at the local leader only.
-base::Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group& local_group,
-                                         int local_leader, MPI_Group remote_group,
-                                         int remote_leader, std::string_view stringtag, Info* info,
+base::Error intercomm_create_from_groups(Library& library, Group& local_group, int local_leader,
+                                         MPI_Group remote_group, int remote_leader,
+                                         std::string_view stringtag, Info* info,
                                          Errhandler& errhandler, MPI_Comm& out);
 /// MPI_ERR_ARG where the processes of one group differ in `high`. Where both groups give the same
 /// value, the group whose first process has the lower number in the job comes first.

@@ -69,11 +69,10 @@ Error comm_create_group(Library& library, Comm& comm, Group& group, int tag, MPI
   return {};
 }
 
-Error comm_create_from_group(Library& library, ErrorTarget& target, Group& group,
-                             std::string_view stringtag, Info* info, Errhandler& errhandler,
-                             MPI_Comm& out) {
+Error comm_create_from_group(Library& library, Group& group, std::string_view stringtag, Info* info,
+                             Errhandler& errhandler, MPI_Comm& out) {
   const Error refused = take_refusal(library);
-  const Error bad = raise_on(library, target, errhandler);
+  const Error bad = set_errhandler(library, library.errors->new_comms, errhandler);
   const base::Result<int> tag = tag_of(stringtag);
   if (tag.failed()) return tag.error();
   out = MPI_COMM_NULL;

@@ -139,12 +139,12 @@ Error intercomm_create(Library& library, Comm& local_comm, int local_leader, MPI
   return {};
 }
 
-Error intercomm_create_from_groups(Library& library, ErrorTarget& target, Group& local_group,
-                                   int local_leader, MPI_Group remote_group, int remote_leader,
+Error intercomm_create_from_groups(Library& library, Group& local_group, int local_leader,
+                                   MPI_Group remote_group, int remote_leader,
                                    std::string_view stringtag, Info* info, Errhandler& errhandler,
                                    MPI_Comm& out) {
   Trouble trouble{take_refusal(library), {}};
-  Error bad = raise_on(library, target, errhandler);
+  Error bad = set_errhandler(library, library.errors->new_comms, errhandler);
   if (bad.failed()) trouble.refused = bad;
   const base::Result<int> tag = tag_of(stringtag);
   if (tag.failed()) return tag.error();

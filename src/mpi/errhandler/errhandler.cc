@@ -56,12 +56,14 @@ ErrorState::ErrorState(Library& library, JobAborter job_aborter) noexcept
   new_files.name = "MPI_FILE_NULL";
   new_files.errhandler = &returning;
   new_comms.handle = constant(MPI_COMM_NULL);
+  new_sessions.handle = constant(MPI_SESSION_NULL);
   library.errors = this;
 }
 
 ErrorState::~ErrorState() {
   drop_errhandler(library_, new_files);
   drop_errhandler(library_, new_comms);
+  drop_errhandler(library_, new_sessions);
   for (const Errhandler* handler : {&fatal, &aborting, &returning})
     library_.undefine(handler->handle);
   library_.errors = nullptr;

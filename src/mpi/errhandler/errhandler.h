@@ -85,6 +85,8 @@ class ErrorState {
   /// Holds the handler that a call was given which makes a communicator from groups: errors of the
   /// call have no other object to be raised on. Functions of the user get MPI_COMM_NULL.
   ErrorHolder new_comms{ObjectKind::comm};
+  /// The same for MPI_Session_init. Functions of the user get MPI_SESSION_NULL.
+  ErrorHolder new_sessions{ObjectKind::session};
 
   ErrorCodes codes;
   JobAborter aborter;
