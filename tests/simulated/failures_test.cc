@@ -93,6 +93,11 @@ TEST_F(Failures, leave_survivors_that_go_on_with_other_windows) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) run(seed, Content::windows);
 }
 
+/// MPI_ERR_OTHER of a member that could not hand on the window's memory, as the other one had died.
+TEST_F(Failures, in_windows_that_had_a_wrong_class_once_do_not_any_more) {
+  run(549, Content::windows);
+}
+
 /// MPI_ERR_OTHER of a member whose leader had lost the other one; MPI_ERR_RANK, as members of which nothing
 /// had come named rank 0; a sum without the part of a process that had received nothing from the dead one;
 /// sends of MPI_Comm_idup that nobody received any more; a table that was taken for its heading; half of a

@@ -151,8 +151,8 @@ Error DescriptorSocket::send(std::uint32_t name, std::uint64_t secret, int descr
                     base::send_with_descriptor(socket.get(), std::as_bytes(std::span(&secret, 1)),
                                                descriptor, MSG_DONTWAIT) == sizeof secret;
   if (sent) return {};
-  return failure(ErrorClass::other, "the memory of a window cannot be handed on: %s",
-                 std::strerror(errno));
+  const ErrorClass error = errno == ECONNREFUSED ? ErrorClass::proc_failed : ErrorClass::other;
+  return failure(error, "the memory of a window cannot be handed on: %s", std::strerror(errno));
 }
 
 base::Result<UniqueFd> DescriptorSocket::receive(std::uint64_t secret) const {

@@ -55,7 +55,8 @@ class DescriptorSocket {
   /// How the sender names it; never 0.
   [[nodiscard]] std::uint32_t name() const noexcept { return name_; }
   /// Sends a descriptor to the socket with this name of another process. `secret` proves to the
-  /// receiver where it comes from.
+  /// receiver where it comes from. Fails (proc_failed) where that process has ended and its socket with
+  /// it; (other) as the system does.
   [[nodiscard]] static base::Error send(std::uint32_t name, std::uint64_t secret, int descriptor);
   /// The descriptor that came with this secret; what others sent is thrown away.
   [[nodiscard]] base::Result<base::UniqueFd> receive(std::uint64_t secret) const;

@@ -49,9 +49,8 @@ void session_init(MPI_Errhandler handler) {
 void create_from_group(MPI_Group group, MPI_Errhandler handler) {
   MPI_Comm made = MPI_COMM_NULL;
   const char* call = "MPI_Comm_create_from_group";
-  expect_class(
-      MPI_Comm_create_from_group(MPI_GROUP_NULL, "test", MPI_INFO_NULL, handler, &made),
-      MPI_ERR_GROUP, call);
+  expect_class(MPI_Comm_create_from_group(MPI_GROUP_NULL, "test", MPI_INFO_NULL, handler, &made),
+               MPI_ERR_GROUP, call);
   expect_class(MPI_Comm_create_from_group(group, nullptr, MPI_INFO_NULL, handler, &made),
                MPI_ERR_ARG, call);
   expect_class(MPI_Comm_create_from_group(group, "test", freed_info(), handler, &made),
