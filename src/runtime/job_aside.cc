@@ -84,6 +84,13 @@ base::Result<wire::JobView> Job::map_again(int descriptor) {
   }
   auto view = wire::attach_job({static_cast<std::byte*>(place), bytes});
   base::Error error = view.failed() ? view.error() : check_shape(*view);
+  if (error.ok() && bytes != mapping_.size()) {
+    // A longer one would cover what lies behind the old one.
+    error = failure(ErrorClass::other,
+                    "the job's segment has %zu bytes, but the one before had %zu; start it by the "
+                    "same version of Fulmar",
+                    bytes, mapping_.size());
+  }
   if (error.ok() &&
       ::mremap(place, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, mapping_.data()) == MAP_FAILED) {
     error =
