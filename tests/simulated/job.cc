@@ -294,10 +294,8 @@ std::string Rank::leftovers(WithDeaths deaths) {
   auto posted = device_.matcher().posted_count();
   if (deaths == WithDeaths::yes) {
     // A window whose MPI_Win_free has failed answers other survivors: a receive waits on a communicator
-    // of its own, and the datatypes that others have described to it stay.
+    // of its own.
     const std::size_t kept = window_comms_.size();
-    const auto datatypes = static_cast<std::size_t>(ObjectKind::datatype);
-    if (kept != 0) now[datatypes] = live_at_start_[datatypes];
     posted -= kept;
     for (const ObjectKind kind : {ObjectKind::win, ObjectKind::comm, ObjectKind::group})
       now[static_cast<std::size_t>(kind)] -= kept;

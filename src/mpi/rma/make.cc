@@ -351,7 +351,8 @@ Error win_free(Library& library, Handle<Win> handle) {
     if (met.ok()) {
       win.server->stop();
     } else {
-      library.acquire(win);  // until MPI ends: other survivors may still wait for answers
+      library.acquire(win);           // until MPI ends: other survivors may still wait for answers
+      win.origin.sent_types.reset();  // this process requests nothing more
     }
     library.retire(win);
     *handle.where = MPI_WIN_NULL;

@@ -123,8 +123,7 @@ Error Process::resume(const std::string& launcher_file) {
   return {};
 }
 
-Error checkpoint_quiesce(mpi::Library& /*library*/, mpi::ErrorTarget& target,
-                         mpi::Info* /*info*/) {
+Error checkpoint_quiesce(mpi::Library& /*library*/, mpi::ErrorTarget& target, mpi::Info* /*info*/) {
   const std::lock_guard guard(init_lock());
   Process& process = runtime::process();
   target.object = world_of(process);
