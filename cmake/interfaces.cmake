@@ -13,7 +13,7 @@ function(fulmar_add_interface name version)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
   add_library(${name} SHARED ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/interfaces
-                             PUBLIC ${folder})
+                             PUBLIC ${FULMAR_INCLUDE_DIR})
   if(arg_ON)
     target_link_libraries(${name} PRIVATE fulmar_options ${arg_ON} fulmar_base Threads::Threads)
   else()

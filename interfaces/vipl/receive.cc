@@ -7,7 +7,7 @@
 #include "vipl/completions.h"
 #include "vipl/connections.h"
 #include "vipl/descriptors.h"
-#include "vipl/link.h"
+#include "vipl/put_entry.h"
 #include "vipl/messages.h"
 
 namespace fulmar::vipl {
