@@ -103,6 +103,15 @@ base::Error ShmCollArea::read(int member, std::uint64_t address, std::span<std::
   return error;
 }
 
+base::Error ShmCollArea::write(int member, std::uint64_t address,
+                               std::span<const std::byte> from) noexcept {
+  const iovec piece{const_cast<std::byte*>(from.data()), from.size()};
+  const base::Error error = device_.node()->shm().write(
+      members_[static_cast<std::size_t>(member)].number, {&piece, 1}, address, from.size());
+  if (error.ok()) device_.count_single_copy();
+  return error;
+}
+
 void ShmCollArea::wake(std::uint32_t number) noexcept { device_.wake(number); }
 
 std::uint64_t ShmCollAreaPool::offer() noexcept {

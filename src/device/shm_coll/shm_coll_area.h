@@ -186,12 +186,15 @@ class ShmCollArea {
 
   // Private memory of other members, through the kernel (fabric::ReachesMemory), in any round.
 
-  /// Whether this process can read the memory of all others.
+  /// Whether this process can reach the memory of all others.
   [[nodiscard]] bool reaches_all() noexcept;
   /// Copies `to.size()` bytes from an address that the member posted. Fails (other) where the
   /// kernel refuses or nothing is mapped there.
   [[nodiscard]] base::Error read(int member, std::uint64_t address,
                                  std::span<std::byte> to) noexcept;
+  /// Copies `from` to an address that the member posted. Fails likewise.
+  [[nodiscard]] base::Error write(int member, std::uint64_t address,
+                                  std::span<const std::byte> from) noexcept;
 
   // Shared work of a round, after `wait_all`: `claim` until there is none, `finish` each; then
   // `wait_finished`.

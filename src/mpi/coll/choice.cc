@@ -14,7 +14,7 @@ constexpr int any = std::numeric_limits<int>::max();
 
 /// With shared memory a message costs a copy of its bytes and the wake-up of its receiver, which
 /// costs most where ranks share cores. So: few dependent rounds first, then few bytes.
-constexpr std::array<ChoiceRow, 41> rows = {{
+constexpr std::array<ChoiceRow, 52> rows = {{
     {Family::barrier, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
     {Family::barrier, Way::levels, Needs::nothing, 0, no_end, 1, any, Cores::any,
@@ -31,6 +31,8 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "dealt out over a tree, then round a ring; log2(n) + n - 1 rounds"},
     {Family::bcast, Way::binomial, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "a tree; log2(n) rounds"},
+    {Family::gather, Way::write, Needs::coll_area, 128 * kib, no_end, 3, 64, Cores::own,
+     "each writes its block into the root's memory; one copy, by the kernel"},
     {Family::gather, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "every rank tells the root"},
     {Family::gather, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, Cores::any,
@@ -39,6 +41,7 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "every rank to the root, into place"},
     {Family::scatter, Way::read, Needs::coll_area, 256 * kib, no_end, 2, 64, Cores::shared,
      "each reads its block from the root's memory; one copy, by the kernel"},
+    {Family::scatter, Way::read, Needs::coll_area, 16 * kib, no_end, 3, 64, Cores::own, "the same"},
     {Family::scatter, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "the root tells all others"},
     {Family::scatter, Way::binomial, Needs::equal_blocks, 0, 2 * kib, 17, any, Cores::any,
@@ -55,12 +58,18 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "blocks travel round; n - 1 rounds"},
     {Family::alltoall, Way::read, Needs::coll_area, 256 * kib, no_end, 3, 8, Cores::shared,
      "each reads from the memory of all others; one copy, by the kernel"},
+    {Family::alltoall, Way::read, Needs::coll_area, 16 * kib, no_end, 3, 64, Cores::own,
+     "the same"},
     {Family::alltoall, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; one round"},
     {Family::alltoall, Way::bruck, Needs::equal_blocks, 0, 256, 8, any, Cores::any,
      "log2(n) rounds of n/2 blocks each"},
     {Family::alltoall, Way::pairwise, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "every rank to every other; one round"},
+    {Family::reduce, Way::read, Needs::coll_area, 128 * kib, no_end, 3, 4, Cores::own,
+     "each reads and combines a part, and writes it into the root's memory"},
+    {Family::reduce, Way::read, Needs::coll_area, 32 * kib, no_end, 5, 8, Cores::own, "the same"},
+    {Family::reduce, Way::read, Needs::coll_area, 16 * kib, no_end, 9, 64, Cores::own, "the same"},
     {Family::reduce, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "every rank tells the root, which combines"},
     {Family::reduce, Way::levels, Needs::commutative, 0, no_end, 1, any, Cores::any,
@@ -71,6 +80,10 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "pieces from rank to rank, all at work at the same time"},
     {Family::reduce, Way::binomial, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "a tree; log2(n) rounds"},
+    {Family::allreduce, Way::read, Needs::coll_area, 256 * kib, no_end, 3, 4, Cores::own,
+     "each reads and combines a part, which the others then read"},
+    {Family::allreduce, Way::read, Needs::coll_area, 128 * kib, no_end, 5, 64, Cores::own,
+     "the same"},
     {Family::allreduce, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others; few bytes are combined by each, more together"},
     {Family::allreduce, Way::levels, Needs::commutative, 0, no_end, 1, any, Cores::any,
@@ -85,6 +98,12 @@ constexpr std::array<ChoiceRow, 41> rows = {{
      "halves of halves, then back; 2 log2(n) rounds"},
     {Family::allreduce, Way::doubling, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "pairs exchange all they have; log2(n) rounds"},
+    {Family::reduce_scatter, Way::read, Needs::coll_area, 256 * kib, no_end, 3, 4, Cores::own,
+     "each reads and combines its part"},
+    {Family::reduce_scatter, Way::read, Needs::coll_area, 128 * kib, no_end, 5, 8, Cores::own,
+     "the same"},
+    {Family::reduce_scatter, Way::read, Needs::coll_area, 64 * kib, no_end, 9, 64, Cores::own,
+     "the same"},
     {Family::reduce_scatter, Way::shm, Needs::coll_area, 0, no_end, 1, 64, Cores::any,
      "everybody tells all others and combines its part"},
     {Family::reduce_scatter, Way::halving, Needs::commutative, 0, 512 * kib, 9, any, Cores::any,
@@ -98,12 +117,20 @@ constexpr std::array<ChoiceRow, 41> rows = {{
     {Family::scan, Way::doubling, Needs::nothing, 0, no_end, 1, any, Cores::any,
      "pairs exchange all they have; log2(n) rounds"},
 }};
+/// Collective areas are chosen by groups of ranks (Choices::group_of).
+constexpr bool ends_a_group(int ranks) noexcept {
+  return ranks == any || std::has_single_bit(static_cast<unsigned>(ranks));
+}
+static_assert(std::all_of(rows.begin(), rows.end(), [](const ChoiceRow& row) {
+  return row.needs != Needs::coll_area ||
+         (ends_a_group(row.to_ranks) && (row.from_ranks == 1 || ends_a_group(row.from_ranks - 1)));
+}));
 constexpr std::array<const char*, family_count> family_names = {
     "barrier",  "bcast",  "gather",    "scatter",        "allgather",
     "alltoall", "reduce", "allreduce", "reduce_scatter", "scan"};
 constexpr std::array<const char*, way_count> way_names = {
-    "shm",      "read",     "dissemination", "binomial", "chain",  "direct", "ring",  "bruck",
-    "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
+    "shm",   "read",     "write",    "dissemination", "binomial", "chain",  "direct", "ring",
+    "bruck", "pairwise", "doubling", "halving",       "segments", "spread", "deal",   "levels"};
 
 bool allowed(const ChoiceRow& row, const CallShape& shape) noexcept {
   if (row.way == Way::levels && shape.one_level) return false;
@@ -185,6 +212,11 @@ Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) 
     const std::size_t colon = std::min(item.find(':'), item.size());
     const std::string_view family = item.substr(0, colon);
     const std::string_view way = item.substr(std::min(colon + 1, item.size()));
+    if (item == "cores:own" || item == "cores:shared") {
+      crowded_ = item == "cores:shared";
+      cores_wanted_ = true;
+      continue;
+    }
     const ChoiceRow* row = find_row(family, way);
     if (row == nullptr) {
       complaints.push_back(complaint_about(item, family));
@@ -195,27 +227,24 @@ Choices::Choices(std::string_view wanted, std::vector<std::string>& complaints) 
   set_shm_limits();
 }
 
-void Choices::Range::add(const ChoiceRow& row) noexcept {
-  const bool is_empty = to_bytes == 0;
-  *this = {is_empty ? row.from_bytes : std::min(from_bytes, row.from_bytes),
-           std::max(to_bytes, row.to_bytes),
-           is_empty ? row.from_ranks : std::min(from_ranks, row.from_ranks),
-           std::max(to_ranks, row.to_ranks)};
-}
-
 void Choices::set_shm_limits() noexcept {
-  coll_areas_ = {};
-  reads_ = {};
-  for (const ChoiceRow& row : rows) {
-    if (row.needs != Needs::coll_area || !fits_cores(row, crowded_)) continue;
-    const auto family = static_cast<std::size_t>(row.family);
-    if (wanted_[family]) continue;
-    (row.way == Way::read ? reads_ : coll_areas_)[family].add(row);
-  }
   for (std::size_t family = 0; family < family_count; ++family) {
-    const bool reads = wanted_[family] == Way::read;
-    if (reads || wanted_[family] == Way::shm) coll_areas_[family] = everything;
-    if (reads) reads_[family] = everything;
+    const std::optional<Way> wanted = wanted_[family];
+    const bool reaches = wanted && (*wanted == Way::read || *wanted == Way::write);
+    const bool all = reaches || wanted == Way::shm;
+    coll_areas_[family].fill(all ? 0 : never);
+    reads_[family].fill(reaches ? 0 : never);
+  }
+  for (const ChoiceRow& row : rows) {
+    const auto family = static_cast<std::size_t>(row.family);
+    if (row.needs != Needs::coll_area || wanted_[family] || !fits_cores(row, crowded_)) continue;
+    for (std::size_t group = group_of(row.from_ranks); group <= group_of(row.to_ranks); ++group) {
+      Count& area_from = coll_areas_[family][group];
+      area_from = std::min(area_from, row.from_bytes);
+      if (row.way == Way::shm) continue;
+      Count& read_from = reads_[family][group];
+      read_from = std::min(read_from, row.from_bytes);
+    }
   }
 }
 

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -38,6 +40,7 @@ inline constexpr std::size_t family_count = 10;
 enum class Way : std::uint8_t {
   shm,
   read,
+  write,
   dissemination,
   binomial,
   chain,
@@ -52,7 +55,7 @@ enum class Way : std::uint8_t {
   deal,
   levels,
 };
-inline constexpr std::size_t way_count = 15;
+inline constexpr std::size_t way_count = 16;
 
 /// Requirements that the option cannot override.
 enum class Needs : std::uint8_t {
@@ -102,52 +105,48 @@ struct CallShape {
 class Choices {
  public:
   Choices() noexcept { set_shm_limits(); }
-  /// `wanted` is the option: "auto", or "allreduce:ring,bcast:binomial". Unknown names are
-  /// ignored, with a text in `complaints`.
+  /// `wanted` is the option: "auto", or "allreduce:ring,bcast:binomial"; "cores:own" and
+  /// "cores:shared" say whether ranks count as having cores of their own. Unknown names are ignored,
+  /// with a text in `complaints`.
   Choices(std::string_view wanted, std::vector<std::string>& complaints);
 
   /// More ranks than cores on the node; the same in all ranks of a job.
   void set_crowded() noexcept {
-    crowded_ = true;
+    if (!cores_wanted_) crowded_ = true;
     set_shm_limits();
   }
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
   /// Whether a call that could take the collective area does.
   [[nodiscard]] bool takes_shm(Family family, int ranks, Count bytes) const noexcept {
-    return coll_areas_[static_cast<std::size_t>(family)].holds(ranks, bytes);
+    return bytes >= coll_areas_[static_cast<std::size_t>(family)][group_of(ranks)];
   }
-  /// Whether its members then read each other's memory.
+  /// Whether its members then read, or write, each other's memory.
   [[nodiscard]] bool takes_reads(Family family, int ranks, Count bytes) const noexcept {
-    return reads_[static_cast<std::size_t>(family)].holds(ranks, bytes);
+    return bytes >= reads_[static_cast<std::size_t>(family)][group_of(ranks)];
   }
 
   /// For a call that goes by messages.
   [[nodiscard]] Way choose(Family family, const CallShape& shape) const noexcept;
 
  private:
-  /// Of a family's calls; none where another algorithm is wanted.
-  struct Range {
-    Count from_bytes = 0;
-    Count to_bytes = 0;
-    int from_ranks = 0;
-    int to_ranks = 0;
-
-    /// What a line takes, too; it borders on what is there.
-    void add(const ChoiceRow& row) noexcept;
-    [[nodiscard]] bool holds(int ranks, Count bytes) const noexcept {
-      return bytes >= from_bytes && bytes < to_bytes && ranks >= from_ranks && ranks <= to_ranks;
-    }
-  };
-  static constexpr Range everything = {0, std::numeric_limits<Count>::max(), 1,
-                                       std::numeric_limits<int>::max()};
+  /// Numbers of ranks for which lines with collective areas may differ: 1, 2, up to 4, 8 and so on
+  /// to 64, and more, which have none.
+  static constexpr std::size_t rank_groups = 8;
+  static constexpr std::size_t group_of(int ranks) noexcept {
+    return std::min<std::size_t>(std::bit_width(static_cast<unsigned>(ranks - 1)), rank_groups - 1);
+  }
+  /// Bytes from which on such a line is taken, for each group.
+  using Limits = std::array<Count, rank_groups>;
+  static constexpr Count never = std::numeric_limits<Count>::max();
 
   void set_shm_limits() noexcept;
 
-  std::array<Range, family_count> coll_areas_;
-  std::array<Range, family_count> reads_;
+  std::array<Limits, family_count> coll_areas_;
+  std::array<Limits, family_count> reads_;
   std::array<std::optional<Way>, family_count> wanted_;
   bool crowded_ = false;
+  bool cores_wanted_ = false;  ///< by the option
 };
 
 }  // namespace fulmar::mpi

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// All-to-all and scatter whose ranks read each other's memory, of all lengths and layouts.
+// Collective calls whose ranks read or write each other's memory, of all lengths and layouts.
 // ranks: 1 2 3 5 8
-// env: FULMAR_COLL=alltoall:read,scatter:read
-
-#include <sys/uio.h>
-#include <unistd.h>
+// env: FULMAR_COLL=alltoall:read,scatter:read,gather:write,reduce:read,allreduce:read,reduce_scatter:read
 
 #include <vector>
 
 #include "support/collectives.h"
+#include "support/memory_of_others.h"
 #include "support/performance_variable.h"
 
 namespace {
@@ -67,33 +65,10 @@ void scatter(int count) {
   }
 }
 
-/// Whether each rank may read the memory of each other, tried without MPI's help.
-bool all_may_read() {
-  struct Place {
-    long long process;
-    const int* address;
-  };
-  const int size = test::size_of(MPI_COMM_WORLD);
-  static const int sign = 4711;
-  const Place own{::getpid(), &sign};
-  std::vector<Place> places(static_cast<std::size_t>(size));
-  MPI_Allgather(&own, sizeof own, MPI_BYTE, places.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
-  int may_read = 1;
-  for (const Place& place : places) {
-    int seen = 0;
-    const iovec to{&seen, sizeof seen};
-    const iovec from{const_cast<int*>(place.address), sizeof seen};
-    const auto process = static_cast<pid_t>(place.process);
-    if (::process_vm_readv(process, &to, 1, &from, 1, 0) != sizeof seen) may_read = 0;
-  }
-  MPI_Allreduce(MPI_IN_PLACE, &may_read, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return may_read == 1;
-}
-
 /// One read for each block of others, where the system allows it, and else none that succeeds.
 void count_reads() {
   const int others = test::size_of(MPI_COMM_WORLD) - 1;
-  const int reads = all_may_read() ? others : 0;
+  const int reads = test::reads_each_other(MPI_COMM_WORLD) ? others : 0;
   {
     const test::PerformanceVariable copies("device_single_copies");
     exchange(5000);

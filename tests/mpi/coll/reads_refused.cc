@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// All-to-all and scatter whose ranks would read each other's memory; but one of them refuses to.
+// Collective calls whose ranks would read or write each other's memory; but one of them refuses to.
 // ranks: 2 3 5
-// env: FULMAR_COLL=alltoall:read,scatter:read
+// env: FULMAR_COLL=alltoall:read,scatter:read,gather:write,reduce:read,allreduce:read,reduce_scatter:read
 
 #include <cstdlib>
 #include <cstring>

@@ -81,7 +81,10 @@ Error gather(const ConstData& send, const Data& receive, int root, Comm& comm) {
   const bool at_root = comm.rank == root;
   const Count bytes = at_root ? bytes_of(receive) : bytes_of(send);
   device::ShmCollArea* coll_area = idle_area(comm, area_for<GatherRounds>(comm, call));
-  if (coll_area != nullptr) return gather_on(*coll_area, call, comm);
+  if (coll_area != nullptr) {
+    return reads_memory(comm, Family::gather, bytes) ? gather_write(*coll_area, call, comm)
+                                                     : gather_on(*coll_area, call, comm);
+  }
   if (const Error differ = compare_long_blocks(comm, Family::gather, bytes); differ.failed()) {
     return differ;
   }

@@ -71,7 +71,11 @@ Error reduce(const void* send, void* receive, Count count, const Datatype* type,
   if (comm.is_inter) return run_inter_call(comm, tag, call);
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   device::ShmCollArea* coll_area = idle_area(comm, area_for<ReduceRounds>(comm, call));
-  if (coll_area != nullptr) return reduce_on(*coll_area, call, comm);
+  if (coll_area != nullptr) {
+    return reads_memory(comm, Family::reduce, count * type->size)
+               ? reduce_read(*coll_area, call, comm)
+               : reduce_on(*coll_area, call, comm);
+  }
   if (count == 0) return {};
   return run_call(comm, tag, call);
 }

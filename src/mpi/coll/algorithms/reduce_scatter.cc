@@ -82,7 +82,9 @@ Error reduce_scatter(const void* send, void* receive, CountArray counts, const D
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::ShmCollArea* coll_area = idle_area(comm, area_for<ReduceScatterRounds>(comm, call));
       coll_area != nullptr) {
-    return reduce_scatter_on(*coll_area, call, comm);
+    return reads_memory(comm, Family::reduce_scatter, call.all_bytes(comm.size()))
+               ? reduce_scatter_read(*coll_area, call, comm)
+               : reduce_scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }
@@ -107,7 +109,9 @@ Error reduce_scatter_block(const void* send, const Data& receive, const Op& op, 
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::ShmCollArea* coll_area = idle_area(comm, area_for<ReduceScatterRounds>(comm, call));
       coll_area != nullptr) {
-    return reduce_scatter_on(*coll_area, call, comm);
+    return reads_memory(comm, Family::reduce_scatter, call.all_bytes(comm.size()))
+               ? reduce_scatter_read(*coll_area, call, comm)
+               : reduce_scatter_on(*coll_area, call, comm);
   }
   return run_call(comm, tag, call);
 }

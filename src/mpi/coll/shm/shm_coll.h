@@ -67,9 +67,9 @@ struct AreaNeeds {
   return area;
 }
 
-/// Whether the members of such a call read each other's memory (shm_reads.cc).
+/// Whether the members of such a call reach into each other's memory (memory_offers.h).
 [[nodiscard]] inline bool reads_memory(const Comm& comm, Family family, Count bytes) noexcept {
-  return comm.library->schedules->choices().takes_reads(family, comm.size(), bytes);
+  return bytes > 0 && comm.library->schedules->choices().takes_reads(family, comm.size(), bytes);
 }
 
 /// How `total` bytes (or elements) are cut.

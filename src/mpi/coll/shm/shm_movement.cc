@@ -163,6 +163,12 @@ Awaited GatherRounds::follow_members() noexcept {
   return follow_longest([&](std::uint32_t bytes) { return pieces_of(bytes).count(); });
 }
 
+void GatherRounds::begin_with_error(const Error& wrong) noexcept {
+  if (!at_root_) return follow_none();
+  note(wrong);
+  follow_members();
+}
+
 Awaited GatherRounds::take(Count round) {
   if (!at_root_ || pieces_.total == 0) return {};
   if (after_error()) [[unlikely]]

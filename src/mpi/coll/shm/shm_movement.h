@@ -51,6 +51,11 @@ class GatherRounds : public ShmRounds {
   Awaited take(Count round);
   [[nodiscard]] base::Error finish() const;
 
+  /// For `shm_reads.cc`: makes this call one that goes on after the first round, in which this rank
+  /// has found another length than its own. The root posts as many rounds as the others; for
+  /// them it is no error.
+  void begin_with_error(const base::Error& wrong) noexcept;
+
  private:
   [[nodiscard]] Pieces pieces_of(Count bytes) const noexcept;
   Awaited follow_members() noexcept;
@@ -157,5 +162,7 @@ base::Error alltoall_on(device::ShmCollArea& coll_area, const Alltoall& call, co
 /// By reading each other's memory (shm_reads.cc), or as above where that cannot be done.
 base::Error alltoall_read(device::ShmCollArea& coll_area, const Alltoall& call, const Comm& comm);
 base::Error scatter_read(device::ShmCollArea& coll_area, const Scatter& call, const Comm& comm);
+/// The members write into the root's memory.
+base::Error gather_write(device::ShmCollArea& coll_area, const Gather& call, const Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -191,6 +191,17 @@ void ReduceRounds::post(Count round) {
   operands_.set_own(shifted(call_.send, type_.extent * pieces_.begin(round)));
 }
 
+Awaited ReduceRounds::follow_members() noexcept {
+  return follow_longest(
+      [&](std::uint32_t bytes) { return rounds_of(comm(), area(), bytes, type_); });
+}
+
+void ReduceRounds::begin_with_error(const Error& wrong) noexcept {
+  if (!at_root_) return follow_none();
+  note(wrong);
+  follow_members();
+}
+
 Awaited ReduceRounds::take(Count round) {
   if (!at_root_ || pieces_.total == 0) return {};
   if (after_error() && round > 0) [[unlikely]]
@@ -199,8 +210,7 @@ Awaited ReduceRounds::take(Count round) {
   const Error wrong = check_lengths(area(), area().size(), own_.bytes());
   if (wrong.failed()) [[unlikely]] {
     note(wrong);
-    return follow_longest(
-        [&](std::uint32_t bytes) { return rounds_of(comm(), area(), bytes, type_); });
+    return follow_members();
   }
   const Count count = pieces_.length(round);
   if (!operands_.failed()) {

@@ -50,7 +50,12 @@ class ReduceRounds : public ShmRounds {
   Awaited take(Count round);
   [[nodiscard]] base::Error finish() const;
 
+  /// For `shm_read_reductions.cc`: as GatherRounds::begin_with_error.
+  void begin_with_error(const base::Error& wrong) noexcept;
+
  private:
+  Awaited follow_members() noexcept;
+
   const Reduce& call_;
   const Datatype& type_;
   const bool at_root_;
@@ -141,5 +146,11 @@ base::Error allreduce_halves(device::ShmCollArea& coll_area, const Allreduce& ca
 base::Error reduce_on(device::ShmCollArea& coll_area, const Reduce& call, const Comm& comm);
 base::Error reduce_scatter_on(device::ShmCollArea& coll_area, const ReduceScatter& call,
                               const Comm& comm);
+
+/// By reading each other's memory (shm_read_reductions.cc), or as above where that cannot be done.
+base::Error allreduce_read(device::ShmCollArea& coll_area, const Allreduce& call, const Comm& comm);
+base::Error reduce_read(device::ShmCollArea& coll_area, const Reduce& call, const Comm& comm);
+base::Error reduce_scatter_read(device::ShmCollArea& coll_area, const ReduceScatter& call,
+                                const Comm& comm);
 
 }  // namespace fulmar::mpi

@@ -69,7 +69,6 @@ TEST(Choices, crowded_ranks_read_long_blocks_of_a_scatter) {
 
 TEST(Choices, crowded_ranks_read_long_blocks_from_each_other) {
   Choices choices = choices_of("auto");
-  EXPECT_FALSE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
   choices.set_crowded();
   EXPECT_TRUE(choices.takes_reads(Family::alltoall, 4, 1 << 20));
   EXPECT_TRUE(choices.takes_shm(Family::alltoall, 4, 1 << 20)) << "what they need for it";
@@ -80,8 +79,35 @@ TEST(Choices, crowded_ranks_read_long_blocks_from_each_other) {
   EXPECT_TRUE(fixed.takes_shm(Family::alltoall, 2, 1));
 }
 
+TEST(Choices, many_ranks_with_cores_of_their_own_reach_into_each_others_memory) {
+  const Choices choices = choices_of("auto");
+  EXPECT_FALSE(choices.takes_reads(Family::scatter, 2, 1 << 20));
+  EXPECT_TRUE(choices.takes_reads(Family::scatter, 3, 16 << 10));
+  EXPECT_TRUE(choices.takes_reads(Family::alltoall, 64, 16 << 10));
+  EXPECT_FALSE(choices.takes_reads(Family::alltoall, 65, 16 << 10));
+  EXPECT_FALSE(choices.takes_shm(Family::alltoall, 65, 16 << 10));
+  EXPECT_TRUE(choices.takes_reads(Family::gather, 3, 128 << 10));
+  // The more ranks, the more one of them would have to combine alone.
+  EXPECT_TRUE(choices.takes_reads(Family::reduce, 4, 128 << 10));
+  EXPECT_FALSE(choices.takes_reads(Family::reduce, 4, (128 << 10) - 1));
+  EXPECT_TRUE(choices.takes_reads(Family::reduce, 5, 32 << 10));
+  EXPECT_FALSE(choices.takes_reads(Family::reduce, 8, 16 << 10));
+  EXPECT_TRUE(choices.takes_reads(Family::reduce, 9, 16 << 10));
+}
+
+TEST(Choices, the_option_says_whose_cores_ranks_have) {
+  Choices own = choices_of("cores:own");
+  own.set_crowded();
+  EXPECT_FALSE(own.crowded());
+  EXPECT_TRUE(own.takes_reads(Family::scatter, 4, 16 << 10));
+  const Choices shared = choices_of("bcast:binomial,cores:shared");
+  EXPECT_TRUE(shared.crowded());
+  EXPECT_FALSE(shared.takes_reads(Family::scatter, 4, 16 << 10));
+  EXPECT_EQ(shared.choose(Family::bcast, {.ranks = 4, .bytes = 1 << 20}), Way::binomial);
+}
+
 TEST(Choices, unknown_names_are_told) {
-  EXPECT_NE(complaint_of("allreduce:rnig").find("there are shm, levels, direct, segments, ring"),
+  EXPECT_NE(complaint_of("allreduce:rnig").find("there are read, shm, levels, direct, segments"),
             std::string::npos);
   EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
             std::string::npos);
