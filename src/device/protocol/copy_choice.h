@@ -31,7 +31,9 @@ enum class LongCopy : std::uint8_t {
 /// So messages use the same way in spells, and the first half of a spell that changes the way does
 /// not count. The counted ones are summed up: messages of a queue end in bursts, so neither the
 /// best nor the median is representative. Now and then a spell tries the other way, soon at first
-/// and then more rarely.
+/// and then more rarely; more rarely, too, where that way is far slower. A class of which nothing is
+/// known takes the way of the class of half its length where that is far faster: the first messages
+/// of each length count as well.
 ///
 /// Where both sides send, two of these decide, and the measurements of one depend on the choice of
 /// the other: beside kernel copies of the other direction the ring seems slow even where it would
@@ -57,7 +59,7 @@ class CopyChoice {
     Class& one = classes_[index(length)];
     if (one.left == 0) {
       one.left = spell(length);
-      const LongCopy before = std::exchange(one.way, next_way(one));
+      const LongCopy before = std::exchange(one.way, next_way(one, classes_[index(length) - 1]));
       one.uncounted = before == one.way ? 0 : spell(length) / 2;
     }
     --one.left;
@@ -92,6 +94,9 @@ class CopyChoice {
   static constexpr std::uint64_t spell_bytes = std::uint64_t{4} << 20;
   /// From this spell on every so many go the other way, before it those of a power of two do.
   static constexpr std::uint32_t trial_spells = 128;
+  static constexpr std::uint32_t known_first_trial = 4;
+  static constexpr std::uint32_t clear_first_trial = 16;
+  static constexpr float clear_ratio = 1.5F;
   static constexpr float most_rise = 1.15F;
   static constexpr float least_cost = 1e-6F;  ///< 0 means unknown
 
@@ -123,13 +128,25 @@ class CopyChoice {
     return one.share < one.stream ? LongCopy::share : LongCopy::stream;
   }
 
-  static LongCopy next_way(Class& one) noexcept {
+  /// Whether both costs are known, and one is far higher.
+  static bool is_clear(const Class& one) noexcept {
+    return one.share != 0 && one.stream != 0 &&
+           std::max(one.share, one.stream) > clear_ratio * std::min(one.share, one.stream);
+  }
+
+  /// `shorter` is the class of half the length.
+  static LongCopy next_way(Class& one, const Class& shorter) noexcept {
     const std::uint32_t spell = one.spells++;
+    if (spell == 0 && is_clear(shorter)) {
+      one.share = shorter.share;
+      one.stream = shorter.stream;
+    }
     if (one.share == 0 || one.stream == 0) {
       return spell % 2 == 0 ? LongCopy::share : LongCopy::stream;
     }
-    const bool trial =
-        spell < trial_spells ? std::has_single_bit(spell) && spell > 2 : spell % trial_spells == 0;
+    const std::uint32_t first_trial = is_clear(one) ? clear_first_trial : known_first_trial;
+    const bool trial = spell < trial_spells ? std::has_single_bit(spell) && spell >= first_trial
+                                            : spell % trial_spells == 0;
     return trial ? other(faster(one)) : faster(one);
   }
 

@@ -3,7 +3,7 @@
 //
 // Collective calls whose ranks read or write each other's memory, of all lengths and layouts.
 // ranks: 1 2 3 5 8
-// env: FULMAR_COLL=alltoall:read,scatter:read,gather:write,reduce:read,allreduce:read,reduce_scatter:read
+// env: FULMAR_COLL=alltoall:read,scatter:read,gather:write,reduce:read,reduce_scatter:read
 
 #include <vector>
 

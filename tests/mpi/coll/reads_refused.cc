@@ -3,7 +3,7 @@
 //
 // Collective calls whose ranks would read or write each other's memory; but one of them refuses to.
 // ranks: 2 3 5
-// env: FULMAR_COLL=alltoall:read,scatter:read,gather:write,reduce:read,allreduce:read,reduce_scatter:read
+// env: FULMAR_COLL=alltoall:read,scatter:read,gather:write,reduce:read,reduce_scatter:read
 
 #include <cstdlib>
 #include <cstring>

@@ -91,9 +91,7 @@ Error allreduce(const void* send, const Data& receive, const Op& op, Comm& comm)
   if (const Error bad = admit(comm, call); bad.failed()) return bad;
   if (device::ShmCollArea* coll_area = idle_area(comm, area_for<AllreduceRounds>(comm, call));
       coll_area != nullptr) {
-    return reads_memory(comm, Family::allreduce, bytes_of(receive))
-               ? allreduce_read(*coll_area, call, comm)
-               : allreduce_on(*coll_area, call, comm);
+    return allreduce_on(*coll_area, call, comm);
   }
   if (receive.count == 0) return {};
   return run_call(comm, tag, call);

@@ -148,7 +148,6 @@ base::Error reduce_scatter_on(device::ShmCollArea& coll_area, const ReduceScatte
                               const Comm& comm);
 
 /// By reading each other's memory (shm_read_reductions.cc), or as above where that cannot be done.
-base::Error allreduce_read(device::ShmCollArea& coll_area, const Allreduce& call, const Comm& comm);
 base::Error reduce_read(device::ShmCollArea& coll_area, const Reduce& call, const Comm& comm);
 base::Error reduce_scatter_read(device::ShmCollArea& coll_area, const ReduceScatter& call,
                                 const Comm& comm);

@@ -86,13 +86,12 @@ TEST(Choices, many_ranks_with_cores_of_their_own_reach_into_each_others_memory) 
   EXPECT_TRUE(choices.takes_reads(Family::alltoall, 64, 16 << 10));
   EXPECT_FALSE(choices.takes_reads(Family::alltoall, 65, 16 << 10));
   EXPECT_FALSE(choices.takes_shm(Family::alltoall, 65, 16 << 10));
-  EXPECT_TRUE(choices.takes_reads(Family::gather, 3, 128 << 10));
+  EXPECT_FALSE(choices.takes_reads(Family::gather, 3, 128 << 10));
+  EXPECT_TRUE(choices.takes_reads(Family::gather, 9, 128 << 10));
   // The more ranks, the more one of them would have to combine alone.
-  EXPECT_TRUE(choices.takes_reads(Family::reduce, 4, 128 << 10));
-  EXPECT_FALSE(choices.takes_reads(Family::reduce, 4, (128 << 10) - 1));
-  EXPECT_TRUE(choices.takes_reads(Family::reduce, 5, 32 << 10));
-  EXPECT_FALSE(choices.takes_reads(Family::reduce, 8, 16 << 10));
-  EXPECT_TRUE(choices.takes_reads(Family::reduce, 9, 16 << 10));
+  EXPECT_TRUE(choices.takes_reads(Family::reduce, 4, 512 << 10));
+  EXPECT_FALSE(choices.takes_reads(Family::reduce, 4, (512 << 10) - 1));
+  EXPECT_TRUE(choices.takes_reads(Family::reduce, 5, 64 << 10));
 }
 
 TEST(Choices, the_option_says_whose_cores_ranks_have) {
@@ -107,7 +106,7 @@ TEST(Choices, the_option_says_whose_cores_ranks_have) {
 }
 
 TEST(Choices, unknown_names_are_told) {
-  EXPECT_NE(complaint_of("allreduce:rnig").find("there are read, shm, levels, direct, segments"),
+  EXPECT_NE(complaint_of("allreduce:rnig").find("there are shm, levels, direct, segments, ring"),
             std::string::npos);
   EXPECT_NE(complaint_of("alreduce:ring,bcast:chain").find("operations are barrier, bcast"),
             std::string::npos);
