@@ -3,10 +3,13 @@
 #include "io/file_system.h"
 
 #include <strings.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <utility>
 
 namespace fulmar::io {
 namespace {
@@ -42,6 +45,26 @@ constexpr std::array<Known, 16> known = {{
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
 
+/// Of Linux, from which on such a file system may keep parts of files as large pages.
+struct LargePages {
+  std::string_view name;
+  std::pair<int, int> since;
+};
+
+constexpr std::array<LargePages, 2> large_pages = {{{"ext4", {6, 16}}, {"xfs", {5, 18}}}};
+
+bool may_have_large_pages(std::string_view name) noexcept {
+  const auto* const found =
+      std::find_if(large_pages.begin(), large_pages.end(),
+                   [name](const LargePages& each) { return each.name == name; });
+  if (found == large_pages.end()) return false;
+  utsname system{};
+  std::pair<int, int> version;
+  return ::uname(&system) == 0 &&
+         std::sscanf(system.release, "%d.%d", &version.first, &version.second) == 2 &&
+         version >= found->since;
+}
+
 }  // namespace
 
 std::string_view without_prefix(std::string_view name) noexcept {
@@ -75,7 +98,10 @@ FileSystem file_system_of(const std::string& path) {
   }
   const auto magic = static_cast<std::uint32_t>(facts.f_type);
   for (const Known& each : known) {
-    if (each.magic == magic) return each.facts;
+    if (each.magic != magic) continue;
+    FileSystem system = each.facts;
+    system.has_large_pages = may_have_large_pages(system.name);
+    return system;
   }
   return {};
 }

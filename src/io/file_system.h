@@ -32,6 +32,8 @@ struct FileSystem {
   bool in_memory = false;
   /// Its clients keep data and sizes in caches of their own, which are not kept equal.
   bool has_client_caches = false;
+  /// May keep 2 MiB of a file as one page of memory, with this kernel.
+  bool has_large_pages = false;
 
   /// Takes as much care as `other` needs: what processes do that reach one file in different ways, as at its
   /// server and by NFS. The name stays.

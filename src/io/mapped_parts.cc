@@ -88,8 +88,27 @@ std::size_t MappedParts::find(int descriptor, std::int64_t first) {
   if (best == most_chunks) return best;
   Chunk& chunk = chunks_[best];
   if (chunk.memory != nullptr) ::munmap(chunk.memory, chunk_bytes);
-  chunk = {first, map(descriptor, first), 0, 0, {}, {}};
+  chunk = {first, map(descriptor, first), 0, 0, {}, {}, {}};
   return chunk.memory == nullptr ? most_chunks : best;
+}
+
+/// Those that [first, end) of the file touches and that the expected write fills by half at least; once each, before
+/// anything makes pages there. Needs the lock.
+void MappedParts::ask_for_whole_blocks(Chunk& chunk, std::int64_t first, std::int64_t end,
+                                       std::int64_t file_end) const noexcept {
+  const std::int64_t last_page_end = (file_end + page_bytes - 1) / page_bytes * page_bytes;
+  for (std::int64_t at = first / block_bytes * block_bytes; at < end; at += block_bytes) {
+    const auto block = static_cast<std::size_t>((at - chunk.first) / block_bytes);
+    if (chunk.asked.test(block)) continue;
+    chunk.asked.set(block);
+    std::byte* const memory = chunk.memory + (at - chunk.first);
+    const std::int64_t written =
+        std::min(expected_end_, at + block_bytes) - std::max(expected_first_, at);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % block_bytes == 0;
+    if (written < block_bytes / 2 || at + block_bytes > last_page_end || !aligned) continue;
+    // A kernel that cannot do so makes pages as ever.
+    (void)::madvise(memory, block_bytes, MADV_HUGEPAGE);
+  }
 }
 
 /// Of [from, to) of a chunk that is held. Granules that the file ends in are not remembered.
@@ -140,12 +159,19 @@ MappedParts::Hold MappedParts::hold(int descriptor, std::int64_t first, std::int
     if (place == most_chunks) return {};
     ++chunks_[place].users;
     chunks_[place].last_use = ++uses_;
+    if (purpose == Purpose::writing) ask_for_whole_blocks(chunks_[place], first, end, size);
   }
   Hold held(this, place,
             reinterpret_cast<std::uintptr_t>(chunks_[place].memory) -
                 static_cast<std::uintptr_t>(chunk_first));
   if (!make_usable(place, first - chunk_first, end - chunk_first, size, purpose)) return {};
   return held;
+}
+
+void MappedParts::expect_write(std::int64_t first, std::int64_t end) noexcept {
+  const std::lock_guard guard(mutex_);
+  expected_first_ = first;
+  expected_end_ = end;
 }
 
 void MappedParts::forget_pages() noexcept {
