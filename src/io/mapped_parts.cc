@@ -3,8 +3,10 @@
 #include "io/mapped_parts.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +39,12 @@ bool are_present(std::byte* memory, std::size_t bytes) noexcept {
   return true;
 }
 
+/// Whether a page that was made for reading takes writes, too, without another fault: nothing has to be told to a device.
+bool is_without_device(int descriptor) noexcept {
+  struct statfs facts{};
+  return ::fstatfs(descriptor, &facts) == 0 && facts.f_type == TMPFS_MAGIC;
+}
+
 /// The same file once more, for reading and writing.
 int opened_for_both(int descriptor) noexcept {
   std::array<char, 32> path{};
@@ -63,6 +71,7 @@ bool MappedParts::prepare(int descriptor) {
     readable_.reset(opened_for_both(descriptor));
     if (!readable_.valid()) return false;
   }
+  writing_advice_ = is_without_device(descriptor) ? populate_read : populate_write;
   state_ = State::usable;
   return true;
 }
@@ -131,7 +140,7 @@ bool MappedParts::make_usable(std::size_t place, std::int64_t from, std::int64_t
   const std::int64_t begin = static_cast<std::int64_t>(first) * granule_bytes;
   const std::int64_t end =
       std::min(static_cast<std::int64_t>(last) * granule_bytes, file_end - chunk.first);
-  const int advice = purpose == Purpose::writing ? populate_write : populate_read;
+  const int advice = purpose == Purpose::writing ? writing_advice_ : populate_read;
   int problem = 0;
   do {
     const auto bytes = static_cast<std::size_t>(end - begin);
@@ -155,6 +164,7 @@ MappedParts::Hold MappedParts::hold(int descriptor, std::int64_t first, std::int
   {
     const std::lock_guard guard(mutex_);
     if (!prepare(descriptor)) return {};
+    if (purpose == Purpose::writing && (protection_ & PROT_WRITE) == 0) return {};
     place = find(descriptor, chunk_first);
     if (place == most_chunks) return {};
     ++chunks_[place].users;

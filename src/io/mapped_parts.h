@@ -123,6 +123,7 @@ class MappedParts {
   std::mutex mutex_;
   State state_ = State::unknown;
   int protection_ = 0;
+  int writing_advice_ = 0;   ///< to madvise
   base::UniqueFd readable_;  ///< where the file itself was opened for writing only
   std::uint64_t uses_ = 0;
   std::int64_t expected_first_ = 0;  ///< see expect_write

@@ -91,8 +91,7 @@ class NewFile {
   [[nodiscard]] char expected(long offset) const {
     const long in_stride = (offset - pattern_.start) % stride_;
     if (offset < pattern_.start || in_stride >= pattern_.run * size_) return '\0';
-    const long at =
-        (offset - pattern_.start) / stride_ * pattern_.run + in_stride % pattern_.run;
+    const long at = (offset - pattern_.start) / stride_ * pattern_.run + in_stride % pattern_.run;
     return value(static_cast<int>(in_stride / pattern_.run), static_cast<std::size_t>(at));
   }
   void check() const {
