@@ -55,6 +55,18 @@ TEST(InfoFiles, say_where_there_are_no_locks) {
   EXPECT_TRUE(has(text, "not possible here, without locks"));
 }
 
+TEST(InfoFiles, say_how_short_runs_move) {
+  io::Storage storage = nfs();
+  EXPECT_TRUE(
+      has(files_text("/a", storage, ""), "short runs    a call for each run, or sieving\n"));
+  storage.system.remote = false;
+  storage.system.maps = true;
+  EXPECT_TRUE(has(files_text("/a", storage, ""), "copied to and from mapped memory\n"));
+  EXPECT_TRUE(has(files_text("/a", storage, ""), "each rank for itself; two phases only where"));
+  storage.system.has_large_pages = true;
+  EXPECT_TRUE(has(files_text("/a", storage, ""), "in pages of 2 MiB\n"));
+}
+
 TEST(InfoFiles, show_stripes) {
   io::Storage storage = nfs();
   storage.stripes = {4 << 20, 8};
