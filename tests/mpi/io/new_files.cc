@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <span>
 
 #include "support/files.h"
 
@@ -52,13 +53,17 @@ class NewFile {
         runs_(pattern.runs / size_),
         name_(folder.file("new")),
         stride_(pattern.run * size_ + pattern.gap),
-        values_(static_cast<std::size_t>(pattern.run * runs_)) {
+        values_(static_cast<std::size_t>(pattern.run * runs_)),
+        row_(static_cast<std::size_t>(pattern.run + period)) {
     MPI_Datatype run = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(static_cast<int>(pattern.run), MPI_BYTE, &run);
     MPI_Type_create_resized(run, 0, stride_, &type_);
     MPI_Type_commit(&type_);
     MPI_Type_free(&run);
-    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = value(rank_, i);
+    for (std::size_t i = 0; i < row_.size(); ++i) row_[i] = static_cast<char>(1 + i % period);
+    for (long i = 0; i < runs_; ++i) {
+      std::ranges::copy(values_of(rank_, i * pattern_.run), values_.begin() + i * pattern_.run);
+    }
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -85,28 +90,39 @@ class NewFile {
   }
 
  private:
-  [[nodiscard]] static char value(int of_rank, std::size_t at) {
-    return static_cast<char>(1 + (static_cast<std::size_t>(of_rank) * 7 + at + at / 1000) % 100);
+  /// What the first `run` bytes from `at` on of that rank's data are: a part of a row that repeats itself.
+  [[nodiscard]] std::span<const char> values_of(int of_rank, long at) const {
+    const auto first = static_cast<std::size_t>((of_rank * 7 + at) % period);
+    return std::span(row_).subspan(first, static_cast<std::size_t>(pattern_.run));
   }
-  [[nodiscard]] char expected(long offset) const {
-    const long in_stride = (offset - pattern_.start) % stride_;
-    if (offset < pattern_.start || in_stride >= pattern_.run * size_) return '\0';
-    const long at = (offset - pattern_.start) / stride_ * pattern_.run + in_stride % pattern_.run;
-    return value(static_cast<int>(in_stride / pattern_.run), static_cast<std::size_t>(at));
+  [[nodiscard]] bool is_right(std::span<const char> stride, long number) const {
+    for (int of_rank = 0; of_rank < size_; ++of_rank) {
+      const auto run = static_cast<std::size_t>(pattern_.run);
+      const auto found = stride.subspan(static_cast<std::size_t>(of_rank) * run, run);
+      if (!std::ranges::equal(found, values_of(of_rank, number * pattern_.run))) return false;
+    }
+    return is_zero(stride.subspan(static_cast<std::size_t>(pattern_.run * size_)));
+  }
+  [[nodiscard]] static bool is_zero(std::span<const char> part) {
+    return std::ranges::all_of(part, [](char c) { return c == 0; });
   }
   void check() const {
-    const std::vector<char> content = content_of(name_);
-    const auto length = static_cast<long>(content.size());
-    expect_equal(length, pattern_.start + stride_ * runs_ - pattern_.gap,
+    std::vector<char> content = content_of(name_);
+    expect_equal(static_cast<long>(content.size()), pattern_.start + stride_ * runs_ - pattern_.gap,
                  "the file ends with the last run");
-    for (long i = 0; i < length; ++i) {
-      const char found = content[static_cast<std::size_t>(i)];
-      if (found != expected(i)) {
-        return expect_equal(static_cast<int>(found), static_cast<int>(expected(i)), "a byte");
+    content.resize(static_cast<std::size_t>(pattern_.start + stride_ * runs_));
+    const auto start = static_cast<std::size_t>(pattern_.start);
+    expect(is_zero(std::span(content).first(start)), "nothing before the first run");
+    for (long i = 0; i < runs_; ++i) {
+      const auto stride = static_cast<std::size_t>(stride_);
+      const std::size_t at = start + static_cast<std::size_t>(i) * stride;
+      if (!is_right(std::span(content).subspan(at, stride), i)) {
+        return expect_equal(i, -1L, "a run of some rank, or the gap behind");
       }
     }
   }
 
+  static constexpr int period = 101;
   Pattern pattern_;
   int rank_ = rank_of(MPI_COMM_WORLD);
   int size_ = size_of(MPI_COMM_WORLD);
@@ -115,6 +131,7 @@ class NewFile {
   long stride_;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   std::vector<char> values_;
+  std::vector<char> row_;
 };
 
 }  // namespace
