@@ -40,7 +40,16 @@ struct FileSystem {
   void respect(const FileSystem& other) noexcept;
 };
 
-/// The file system of a file, or of its folder if there is no such file.
+/// How a file lies on the servers of a file system.
+struct Stripes {
+  std::int64_t bytes = 0;  ///< of one stripe
+  std::int64_t count = 0;  ///< servers that a file is spread over; 0: not known
+};
+
+/// Of a file of Lustre, or of new files in a folder.
+[[nodiscard]] Stripes stripes_of(const std::string& path);
+
+/// The file system of a file, or of its folder if there is no such file. Its unit is a stripe where that is known.
 [[nodiscard]] FileSystem file_system_of(const std::string& path);
 
 }  // namespace fulmar::io

@@ -70,8 +70,8 @@ TEST(InfoFiles, say_how_short_runs_move) {
 TEST(InfoFiles, show_stripes) {
   io::Storage storage = nfs();
   storage.stripes = {4 << 20, 8};
-  EXPECT_TRUE(
-      has(files_text("/home/a", storage, ""), "4 MiB over 8 servers; give striping_unit=4194304"));
+  EXPECT_TRUE(has(files_text("/home/a", storage, ""),
+                  "4 MiB over 8 servers; parts of aggregators begin at stripes"));
 }
 
 TEST(InfoFiles, name_the_origin_of_each_hint) {

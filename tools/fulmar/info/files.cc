@@ -60,9 +60,9 @@ std::string stripes_text(const Storage& storage) {
     return "none known; parts of aggregators begin at multiples of " +
            size_text(static_cast<std::uint64_t>(storage.system.unit_bytes));
   }
-  return fmt::format("{} over {} servers; give striping_unit={} for parts of aggregators to match",
+  return fmt::format("{} over {} servers; parts of aggregators begin at stripes",
                      size_text(static_cast<std::uint64_t>(storage.stripes.bytes)),
-                     storage.stripes.count, storage.stripes.bytes);
+                     storage.stripes.count);
 }
 
 std::string locks_text(const Storage& storage) {
