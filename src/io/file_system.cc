@@ -3,10 +3,16 @@
 #include "io/file_system.h"
 
 #include <strings.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
 
 namespace fulmar::io {
 namespace {
@@ -23,6 +29,8 @@ struct Known {
 constexpr std::int64_t page = 4096;
 constexpr std::int64_t mebibyte = 1 << 20;
 
+constexpr std::uint32_t lustre = 0x0bd00bd0;
+
 constexpr std::array<Known, 16> known = {{
     {0x0000ef53, {"ext4", false, page, true}},
     {0x58465342, {"xfs", false, page, true}},
@@ -36,11 +44,31 @@ constexpr std::array<Known, 16> known = {{
     {0xff534d42, {"cifs", true, mebibyte, false, false, true}},
     {0xfe534d42, {"smb2", true, mebibyte, false, false, true}},
     {0x01021997, {"9p", true, mebibyte, false, false, true}},
-    {0x0bd00bd0, {"lustre", true, mebibyte}},
+    {lustre, {"lustre", true, mebibyte}},
     {0x47504653, {"gpfs", true, mebibyte}},
     {0x19830326, {"beegfs", true, mebibyte}},
     {0x00c36400, {"ceph", true, mebibyte}},
 }};
+
+/// Of Linux, from which on such a file system may keep parts of files as large pages.
+struct LargePages {
+  std::string_view name;
+  std::pair<int, int> since;
+};
+
+constexpr std::array<LargePages, 2> large_pages = {{{"ext4", {6, 16}}, {"xfs", {5, 18}}}};
+
+bool may_have_large_pages(std::string_view name) noexcept {
+  const auto* const found =
+      std::find_if(large_pages.begin(), large_pages.end(),
+                   [name](const LargePages& each) { return each.name == name; });
+  if (found == large_pages.end()) return false;
+  utsname system{};
+  std::pair<int, int> version;
+  return ::uname(&system) == 0 &&
+         std::sscanf(system.release, "%d.%d", &version.first, &version.second) == 2 &&
+         version >= found->since;
+}
 
 }  // namespace
 
@@ -68,6 +96,27 @@ void FileSystem::respect(const FileSystem& other) noexcept {
   has_client_caches = has_client_caches || other.has_client_caches;
 }
 
+Stripes stripes_of(const std::string& path) {
+  struct Layout {
+    std::uint32_t magic;
+    std::uint32_t pattern;
+    std::uint64_t object[2];
+    std::uint32_t stripe_bytes;
+    std::uint16_t stripe_count;
+    std::uint16_t first;
+  };
+  constexpr std::uint32_t version_1 = 0x0bd10bd0;
+  constexpr std::uint32_t version_3 = 0x0bd30bd0;
+  constexpr std::size_t most_bytes = 65536;
+  const auto room = std::make_unique<char[]>(most_bytes);
+  const ssize_t bytes = ::getxattr(path.c_str(), "lustre.lov", room.get(), most_bytes);
+  Layout layout{};
+  if (bytes < static_cast<ssize_t>(sizeof layout)) return {};
+  std::memcpy(&layout, room.get(), sizeof layout);
+  if (layout.magic != version_1 && layout.magic != version_3) return {};
+  return {layout.stripe_bytes, layout.stripe_count};
+}
+
 FileSystem file_system_of(const std::string& path) {
   struct statfs facts{};
   if (::statfs(path.c_str(), &facts) != 0 && ::statfs(folder_of(path).c_str(), &facts) != 0) {
@@ -75,7 +124,12 @@ FileSystem file_system_of(const std::string& path) {
   }
   const auto magic = static_cast<std::uint32_t>(facts.f_type);
   for (const Known& each : known) {
-    if (each.magic == magic) return each.facts;
+    if (each.magic != magic) continue;
+    FileSystem system = each.facts;
+    system.has_large_pages = may_have_large_pages(system.name);
+    const std::int64_t stripe = magic == lustre ? stripes_of(path).bytes : 0;
+    if (stripe > 0) system.unit_bytes = stripe;
+    return system;
   }
   return {};
 }

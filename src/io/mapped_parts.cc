@@ -3,8 +3,10 @@
 #include "io/mapped_parts.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +39,12 @@ bool are_present(std::byte* memory, std::size_t bytes) noexcept {
   return true;
 }
 
+/// Whether a page that was made for reading takes writes, too, without another fault: nothing has to be told to a device.
+bool is_without_device(int descriptor) noexcept {
+  struct statfs facts{};
+  return ::fstatfs(descriptor, &facts) == 0 && facts.f_type == TMPFS_MAGIC;
+}
+
 /// The same file once more, for reading and writing.
 int opened_for_both(int descriptor) noexcept {
   std::array<char, 32> path{};
@@ -63,6 +71,7 @@ bool MappedParts::prepare(int descriptor) {
     readable_.reset(opened_for_both(descriptor));
     if (!readable_.valid()) return false;
   }
+  writing_advice_ = is_without_device(descriptor) ? populate_read : populate_write;
   state_ = State::usable;
   return true;
 }
@@ -88,8 +97,27 @@ std::size_t MappedParts::find(int descriptor, std::int64_t first) {
   if (best == most_chunks) return best;
   Chunk& chunk = chunks_[best];
   if (chunk.memory != nullptr) ::munmap(chunk.memory, chunk_bytes);
-  chunk = {first, map(descriptor, first), 0, 0, {}, {}};
+  chunk = {first, map(descriptor, first), 0, 0, {}, {}, {}};
   return chunk.memory == nullptr ? most_chunks : best;
+}
+
+/// Those that [first, end) of the file touches and that the expected write fills by half at least; once each, before
+/// anything makes pages there. Needs the lock.
+void MappedParts::ask_for_whole_blocks(Chunk& chunk, std::int64_t first, std::int64_t end,
+                                       std::int64_t file_end) const noexcept {
+  const std::int64_t last_page_end = (file_end + page_bytes - 1) / page_bytes * page_bytes;
+  for (std::int64_t at = first / block_bytes * block_bytes; at < end; at += block_bytes) {
+    const auto block = static_cast<std::size_t>((at - chunk.first) / block_bytes);
+    if (chunk.asked.test(block)) continue;
+    chunk.asked.set(block);
+    std::byte* const memory = chunk.memory + (at - chunk.first);
+    const std::int64_t written =
+        std::min(expected_end_, at + block_bytes) - std::max(expected_first_, at);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % block_bytes == 0;
+    if (written < block_bytes / 2 || at + block_bytes > last_page_end || !aligned) continue;
+    // A kernel that cannot do so makes pages as ever.
+    (void)::madvise(memory, block_bytes, MADV_HUGEPAGE);
+  }
 }
 
 /// Of [from, to) of a chunk that is held. Granules that the file ends in are not remembered.
@@ -112,7 +140,7 @@ bool MappedParts::make_usable(std::size_t place, std::int64_t from, std::int64_t
   const std::int64_t begin = static_cast<std::int64_t>(first) * granule_bytes;
   const std::int64_t end =
       std::min(static_cast<std::int64_t>(last) * granule_bytes, file_end - chunk.first);
-  const int advice = purpose == Purpose::writing ? populate_write : populate_read;
+  const int advice = purpose == Purpose::writing ? writing_advice_ : populate_read;
   int problem = 0;
   do {
     const auto bytes = static_cast<std::size_t>(end - begin);
@@ -136,16 +164,24 @@ MappedParts::Hold MappedParts::hold(int descriptor, std::int64_t first, std::int
   {
     const std::lock_guard guard(mutex_);
     if (!prepare(descriptor)) return {};
+    if (purpose == Purpose::writing && (protection_ & PROT_WRITE) == 0) return {};
     place = find(descriptor, chunk_first);
     if (place == most_chunks) return {};
     ++chunks_[place].users;
     chunks_[place].last_use = ++uses_;
+    if (purpose == Purpose::writing) ask_for_whole_blocks(chunks_[place], first, end, size);
   }
   Hold held(this, place,
             reinterpret_cast<std::uintptr_t>(chunks_[place].memory) -
                 static_cast<std::uintptr_t>(chunk_first));
   if (!make_usable(place, first - chunk_first, end - chunk_first, size, purpose)) return {};
   return held;
+}
+
+void MappedParts::expect_write(std::int64_t first, std::int64_t end) noexcept {
+  const std::lock_guard guard(mutex_);
+  expected_first_ = first;
+  expected_end_ = end;
 }
 
 void MappedParts::forget_pages() noexcept {

@@ -20,6 +20,11 @@
 // What is new costs more than calls for runs from some KiB on: so these come by calls the first
 // time and from memory later (`seen_before`).
 //
+// Most of what a new page of a device's file costs is its own fault, and its own call of the file
+// system. Where an access writes most of a block of 2 MiB the kernel is asked for the whole block
+// as one page (MADV_HUGEPAGE): ext4 of Linux 6.16 and xfs then make it at once, in 0.2 ms in place
+// of 1.9. It has to find no smaller page there yet, and none of it behind the end of the file.
+//
 // What memory must not do is end the program by a signal where a call would return an error. So no
 // part is handed out that the file does not reach, and the kernel is asked to make its pages usable
 // beforehand (MADV_POPULATE_WRITE, Linux 5.14), which fails where the file system has no space or
@@ -38,6 +43,8 @@ class MappedParts {
   static constexpr std::size_t most_chunks = 32;
   /// Pages are made usable in groups of this many bytes.
   static constexpr std::int64_t granule_bytes = 64 << 10;
+  /// A page table's worth of pages, which may be one.
+  static constexpr std::int64_t block_bytes = 2 << 20;
 
   enum class Purpose : std::uint8_t { reading, writing };
 
@@ -74,6 +81,9 @@ class MappedParts {
   /// it: then calls of the system do, and say why not.
   [[nodiscard]] Hold hold(int descriptor, std::int64_t first, std::int64_t end, Purpose purpose);
 
+  /// The next parts that are held for writing belong to a write of [first, end), which leaves only short gaps.
+  void expect_write(std::int64_t first, std::int64_t end) noexcept;
+
   /// The file has become shorter, or longer again: what was known of its pages does not hold any more.
   void forget_pages() noexcept;
 
@@ -83,6 +93,7 @@ class MappedParts {
  private:
   static constexpr std::size_t granules = chunk_bytes / granule_bytes;
   using Granules = std::bitset<granules>;
+  using Blocks = std::bitset<chunk_bytes / block_bytes>;
 
   struct Chunk {
     std::int64_t first = -1;
@@ -91,6 +102,7 @@ class MappedParts {
     std::uint64_t last_use = 0;
     Granules readable;  ///< made usable
     Granules writable;
+    Blocks asked;  ///< whether to be one page is decided
   };
   /// Which granules of a chunk have been accessed.
   struct Seen {
@@ -102,6 +114,8 @@ class MappedParts {
   [[nodiscard]] bool prepare(int descriptor);
   [[nodiscard]] bool make_usable(std::size_t place, std::int64_t from, std::int64_t to,
                                  std::int64_t file_end, Purpose purpose);
+  void ask_for_whole_blocks(Chunk& chunk, std::int64_t first, std::int64_t end,
+                            std::int64_t file_end) const noexcept;
   void release(std::size_t chunk) noexcept;
 
   enum class State : std::uint8_t { unknown, usable, unusable };
@@ -109,8 +123,11 @@ class MappedParts {
   std::mutex mutex_;
   State state_ = State::unknown;
   int protection_ = 0;
+  int writing_advice_ = 0;   ///< to madvise
   base::UniqueFd readable_;  ///< where the file itself was opened for writing only
   std::uint64_t uses_ = 0;
+  std::int64_t expected_first_ = 0;  ///< see expect_write
+  std::int64_t expected_end_ = 0;
   std::array<Chunk, most_chunks> chunks_;
   std::array<Seen, 256> seen_;
 };

@@ -203,6 +203,13 @@ Error PosixFile::preallocate(std::int64_t size) const {
   return {};
 }
 
+bool PosixFile::reserve(std::int64_t first, std::int64_t end) const noexcept {
+  while (::fallocate(descriptor_.get(), 0, first, end - first) != 0) {
+    if (errno != EINTR) return false;
+  }
+  return true;
+}
+
 Error PosixFile::extend_with_zeros(std::int64_t size) const {
   const Result<std::int64_t> old = this->size();
   if (old.failed()) return old.error();

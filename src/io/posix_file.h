@@ -69,6 +69,9 @@ class PosixFile {
   /// Sees to it that the first `size` bytes have space on the device; never makes the file shorter.
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
+  /// Reserves space for the bytes [first, end), which are in the file from then on. False where the
+  /// file system cannot, or has none; a write says why.
+  [[nodiscard]] bool reserve(std::int64_t first, std::int64_t end) const noexcept;
   base::Error sync() const;
   /// Of a file that a server has and that other machines write, too: from now on exactly the bytes
   /// that are written are stored. Clients may else store the whole pages of their cache that they
@@ -86,6 +89,10 @@ class PosixFile {
   [[nodiscard]] MappedParts::Hold mapped(std::int64_t first, std::int64_t end,
                                          MappedParts::Purpose purpose) const {
     return mapped_->hold(descriptor_.get(), first, end, purpose);
+  }
+  /// See MappedParts::expect_write.
+  void expect_write(std::int64_t first, std::int64_t end) const noexcept {
+    mapped_->expect_write(first, end);
   }
   /// See MappedParts::forget_pages.
   void forget_pages() const noexcept { mapped_->forget_pages(); }

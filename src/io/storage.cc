@@ -7,17 +7,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <sstream>
 #include <string_view>
 
@@ -60,28 +57,6 @@ std::string unescaped(std::string_view text) {
 bool lies_in(const std::string& path, const std::string& folder) {
   if (folder == "/") return path.starts_with('/');
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-/// How Lustre stripes a file, or new files in a folder, over its servers.
-Storage::Stripes lustre_stripes(const std::string& path) {
-  struct Layout {
-    std::uint32_t magic;
-    std::uint32_t pattern;
-    std::uint64_t object[2];
-    std::uint32_t stripe_bytes;
-    std::uint16_t stripe_count;
-    std::uint16_t first;
-  };
-  constexpr std::uint32_t version_1 = 0x0bd10bd0;
-  constexpr std::uint32_t version_3 = 0x0bd30bd0;
-  constexpr std::size_t most_bytes = 65536;
-  const auto room = std::make_unique<char[]>(most_bytes);
-  const ssize_t bytes = ::getxattr(path.c_str(), "lustre.lov", room.get(), most_bytes);
-  Layout layout{};
-  if (bytes < static_cast<ssize_t>(sizeof layout)) return {};
-  std::memcpy(&layout, room.get(), sizeof layout);
-  if (layout.magic != version_1 && layout.magic != version_3) return {};
-  return {layout.stripe_bytes, layout.stripe_count};
 }
 
 /// A lock of one byte that no file has.
@@ -154,7 +129,7 @@ Storage find_storage(const std::string& path) {
   storage.mount_point = mount.point;
   storage.mounted_from = mount.source;
   storage.mount_options = mount.options;
-  storage.stripes = lustre_stripes(place);
+  storage.stripes = stripes_of(place);
   try_lock(storage, path);
   storage.io_uring_error = try_io_uring();
   return storage;

@@ -18,10 +18,6 @@ struct Storage {
     refused,     ///< see `lock_error`
     not_tested,  ///< no file could be opened to try it; see `lock_error`
   };
-  struct Stripes {
-    std::int64_t bytes = 0;  ///< of one stripe
-    std::int64_t count = 0;  ///< servers that a file is spread over; 0: not known
-  };
 
   Exists exists = Exists::no_folder;
   std::uint32_t magic = 0;  ///< of statfs(2)

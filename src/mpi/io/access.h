@@ -19,10 +19,11 @@ struct Access {
   Count position = 0;  ///< in the view's stream
   Count bytes = 0;     ///< in the file
   Data memory;
-  bool maps = false;       ///< short runs may go through mapped memory (mapped_access.h)
-  bool in_memory = false;  ///< the file system has no device
-  bool remote = false;     ///< a call of the system is a message to a server
-  int rank = 0;            ///< of those that have opened the file; see write_mapped
+  bool maps = false;         ///< short runs may go through mapped memory (mapped_access.h)
+  bool in_memory = false;    ///< the file system has no device
+  bool large_pages = false;  ///< see io::FileSystem::has_large_pages
+  bool remote = false;       ///< a call of the system is a message to a server
+  int rank = 0;              ///< of those that have opened the file; see write_mapped
   int ranks = 1;
   bool atomic = false;  ///< never visible in part (MPI 5.0 section 14.6.1)
 

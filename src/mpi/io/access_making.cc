@@ -84,6 +84,7 @@ Result<Access> make_access(const File& file, const AccessArguments& arguments) {
   access.maps = open.system.maps && open.hints.mapped != io::Use::never;
   access.remote = open.system.remote;
   access.in_memory = open.system.in_memory;
+  access.large_pages = open.system.has_large_pages;
   access.rank = file.comm->rank;
   access.ranks = file.comm->size();
   access.atomic = open.atomic;

@@ -6,7 +6,8 @@
 // through memory when its pages are touched for the first time, 0.15 ms later. With runs of 64
 // bytes it is 20 ms against 0.7. From 4 KiB on calls are faster than pages that are new, and slower
 // than those that are not: then only parts of the file go through memory that were accessed before.
-// So do all reads.
+// So do all reads. Where the file system makes 2 MiB of a new file at once (ext4 of Linux 6.16: 0.2 ms in place of 1.9),
+// memory is ahead up to 32 KiB.
 //
 // The pages of a window of the file are made usable at once, windows grow while the data are near
 // each other, so that pages of large gaps are not touched.
@@ -66,6 +67,21 @@ Count move_windows(const Access& access, Count position, Count bytes, MappedPart
   return at - position;
 }
 
+/// Whether the access fills a block that may become one page, but for what other ranks' runs leave at its ends.
+bool fills_a_block(const Access& access) {
+  constexpr Count slack = 64 << 10;
+  constexpr Count block = MappedParts::block_bytes;
+  const FileView::Part whole = access.part();
+  const Count first = (std::max<Count>(whole.first - slack, 0) + block - 1) / block * block;
+  return access.large_pages && first + block <= whole.end + slack;
+}
+
+/// Runs from this length on are moved by calls where the file was not accessed before.
+Count long_new_run(const Access& access) {
+  if (access.in_memory) return long_new_run_bytes;
+  return fills_a_block(access) ? long_run_bytes : long_new_run_bytes_of_device;
+}
+
 bool is_worth_mapping(const Access& access, Count position, Count bytes,
                       MappedParts::Purpose purpose) {
   if (!access.maps || access.view->contiguous()) return false;
@@ -76,9 +92,8 @@ bool is_worth_mapping(const Access& access, Count position, Count bytes,
     return false;
   }
   // Reads have sieving, which takes as long as pages that are new.
-  const Count long_new = access.in_memory ? long_new_run_bytes : long_new_run_bytes_of_device;
-  const bool may_be_new =
-      purpose == MappedParts::Purpose::writing && access.view->mean_run_bytes() < long_new;
+  const bool may_be_new = purpose == MappedParts::Purpose::writing &&
+                          access.view->mean_run_bytes() < long_new_run(access);
   return access.file->seen_before(part.first, part.end) || may_be_new;
 }
 
@@ -87,6 +102,20 @@ bool is_worth_mapping(const Access& access, Count position, Count bytes,
 /// against 1.4 on ext4).
 Count first_of_rank(const Access& access, Count bytes) noexcept {
   return bytes < least_turned_bytes ? 0 : bytes / access.ranks * access.rank;
+}
+
+/// Memory makes no file longer. A write puts its last byte there; where pages may be large (MappedParts) a long one reserves
+/// space for all of it, as that byte would make a small page.
+bool reach_end(const Access& access, Count end, std::span<const std::byte> from) {
+  const base::Result<std::int64_t> size = access.file->size();
+  if (size.failed()) return false;
+  const FileView::Part whole = access.part();
+  const bool is_long =
+      access.large_pages && whole.end - whole.first >= MappedParts::block_bytes / 2;
+  if (is_long) access.file->expect_write(whole.first, whole.end);
+  if (size.value() >= end) return true;
+  if (is_long && access.file->reserve(whole.first, whole.end)) return true;
+  return access.file->write(end - 1, from.last(1)).ok();
 }
 
 }  // namespace
@@ -100,11 +129,7 @@ bool are_short_and_near(Count mean_run_bytes, Count bytes, Count span) noexcept 
 Count write_mapped(const Access& access, Count position, std::span<const std::byte> from) {
   const auto bytes = static_cast<Count>(from.size());
   if (!is_worth_mapping(access, position, bytes, MappedParts::Purpose::writing)) return 0;
-  // Memory makes no file longer.
-  const FileView::Part part = access.view->part_of(position, bytes);
-  const base::Result<std::int64_t> size = access.file->size();
-  if (size.failed()) return 0;
-  if (size.value() < part.end && access.file->write(part.end - 1, from.last(1)).failed()) return 0;
+  if (!reach_end(access, access.view->part_of(position, bytes).end, from)) return 0;
   const auto move = [&](Count first, Count end) {
     return move_windows(access, position + first, end - first, MappedParts::Purpose::writing,
                         [&](std::uintptr_t zero, Count at, Count some) {

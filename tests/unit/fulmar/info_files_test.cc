@@ -55,11 +55,23 @@ TEST(InfoFiles, say_where_there_are_no_locks) {
   EXPECT_TRUE(has(text, "not possible here, without locks"));
 }
 
+TEST(InfoFiles, say_how_short_runs_move) {
+  io::Storage storage = nfs();
+  EXPECT_TRUE(
+      has(files_text("/a", storage, ""), "short runs    a call for each run, or sieving\n"));
+  storage.system.remote = false;
+  storage.system.maps = true;
+  EXPECT_TRUE(has(files_text("/a", storage, ""), "copied to and from mapped memory\n"));
+  EXPECT_TRUE(has(files_text("/a", storage, ""), "each rank for itself; two phases only where"));
+  storage.system.has_large_pages = true;
+  EXPECT_TRUE(has(files_text("/a", storage, ""), "in pages of 2 MiB\n"));
+}
+
 TEST(InfoFiles, show_stripes) {
   io::Storage storage = nfs();
   storage.stripes = {4 << 20, 8};
-  EXPECT_TRUE(
-      has(files_text("/home/a", storage, ""), "4 MiB over 8 servers; give striping_unit=4194304"));
+  EXPECT_TRUE(has(files_text("/home/a", storage, ""),
+                  "4 MiB over 8 servers; parts of aggregators begin at stripes"));
 }
 
 TEST(InfoFiles, name_the_origin_of_each_hint) {

@@ -5,10 +5,15 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "io/file_system.h"
 
 namespace fulmar::io {
 namespace {
@@ -110,6 +115,50 @@ TEST(MappedParts, MoreChunksThanFit_TakeTurns) {
   char back = 0;
   ASSERT_EQ(::pread(file.get(), &back, 1, 0), 1);
   EXPECT_EQ(back, 'f') << "what is held stays mapped";
+}
+
+/// How often the calling thread has touched a page that it had no place for.
+long faults() {
+  rusage usage{};
+  EXPECT_EQ(::getrusage(RUSAGE_THREAD, &usage), 0);
+  return usage.ru_minflt;
+}
+
+TEST(MappedParts, ABlockThatIsExpected_IsOnePage) {
+  if (!file_system_of("/tmp").has_large_pages) GTEST_SKIP() << "/tmp has no large pages";
+  std::array<char, 64> name{"/tmp/fulmar-unit-XXXXXX"};
+  const base::UniqueFd file(::mkstemp(name.data()));
+  ::unlink(name.data());
+  constexpr std::int64_t block = MappedParts::block_bytes;
+  constexpr std::int64_t size = 3 * block;
+  ASSERT_EQ(::ftruncate(file.get(), size), 0);
+  MappedParts parts;
+  parts.expect_write(block, size);
+  long before = faults();
+  for (std::int64_t first = block; first < size; first += MappedParts::granule_bytes) {
+    const auto part =
+        parts.hold(file.get(), first, first + MappedParts::granule_bytes, Purpose::writing);
+    ASSERT_TRUE(part.ok());
+    *at(part, first) = 'b';
+  }
+  EXPECT_LT(faults() - before, 512)
+      << "two blocks of 512 small pages, and what a sanitizer touches";
+  before = faults();
+  ASSERT_TRUE(parts.hold(file.get(), 0, block, Purpose::writing).ok());
+  EXPECT_GT(faults() - before, 100) << "the block that is not";
+  std::array<char, 2> back{};
+  ASSERT_EQ(::pread(file.get(), back.data(), 2, 2 * block), 2);
+  EXPECT_EQ(back[0], 'b');
+  EXPECT_EQ(back[1], '\0') << "nothing beside it";
+}
+
+TEST(MappedParts, ABlockBehindTheEnd_IsUsableAsFarAsTheFileGoes) {
+  constexpr std::int64_t block = MappedParts::block_bytes;
+  const base::UniqueFd file = file_of(block / 2);
+  MappedParts parts;
+  parts.expect_write(0, 2 * block);
+  EXPECT_TRUE(parts.hold(file.get(), 0, block / 2, Purpose::writing).ok());
+  EXPECT_FALSE(parts.hold(file.get(), 0, block / 2 + 1, Purpose::writing).ok());
 }
 
 TEST(MappedParts, APipe_IsNotMapped) {

@@ -60,9 +60,9 @@ std::string stripes_text(const Storage& storage) {
     return "none known; parts of aggregators begin at multiples of " +
            size_text(static_cast<std::uint64_t>(storage.system.unit_bytes));
   }
-  return fmt::format("{} over {} servers; give striping_unit={} for parts of aggregators to match",
+  return fmt::format("{} over {} servers; parts of aggregators begin at stripes",
                      size_text(static_cast<std::uint64_t>(storage.stripes.bytes)),
-                     storage.stripes.count, storage.stripes.bytes);
+                     storage.stripes.count);
 }
 
 std::string locks_text(const Storage& storage) {
@@ -92,8 +92,18 @@ std::string collective_text(const Storage& storage) {
   return storage.system.remote
              ? "two phases where ranks' data lie between each other in runs below 1 MiB: few large "
                "calls reach the server"
+         : storage.system.maps
+             ? "each rank for itself; two phases only where its short runs cannot be mapped"
              : "two phases where ranks' data lie between each other in short runs; else each rank "
                "for itself";
+}
+
+/// Of views with gaps.
+std::string short_runs_text(const Storage& storage) {
+  if (!storage.system.maps) return "a call for each run, or sieving";
+  return storage.system.has_large_pages
+             ? "copied to and from mapped memory; new parts of a file in pages of 2 MiB"
+             : "copied to and from mapped memory";
 }
 
 /// Of each hint in effect where it comes from.
@@ -150,6 +160,7 @@ std::string files_text(const std::string& path, const io::Storage& storage,
   text += line("locks", locks_text(storage));
   text += line("atomic mode", atomic_text(storage));
   text += line("collective", collective_text(storage));
+  text += line("short runs", short_runs_text(storage));
   text += line("sieving",
                "reads whose gaps are short; writes only with romio_ds_write=enable, under locks");
   text +=
