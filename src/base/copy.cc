@@ -14,8 +14,6 @@ namespace {
 #if defined(__x86_64__)
 
 bool is_amd() noexcept { return __builtin_cpu_is("amd") != 0; }
-bool has_wide_vectors() noexcept { return __builtin_cpu_supports("avx2") != 0; }
-
 bool has_fast_strings() noexcept {
   constexpr unsigned enhanced_rep_movsb = 1U << 9;  // in ebx of leaf 7
   unsigned eax = 0;
@@ -33,52 +31,81 @@ bool is_bad_for_strings(const std::byte* to, const std::byte* from) noexcept {
   return later > 0 && later < 64;
 }
 
-/// Aligned stores of 32 bytes. The first and the last vector are stored by themselves, and may overlap
-/// with the others. Requires at least 32 bytes.
-[[gnu::target("avx2")]] void copy_by_vectors(std::byte* to, const std::byte* from,
-                                             std::size_t bytes) noexcept {
-  constexpr std::size_t width = sizeof(__m256i);
-  const __m256i last = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + bytes - width));
-  auto* const last_place = reinterpret_cast<__m256i*>(to + bytes - width);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+/// Aligned stores of `width` bytes. The first and the last vector are stored by themselves, and may
+/// overlap with the others. Requires at least `width` bytes.
+template <std::size_t width>
+[[gnu::always_inline]] inline void copy_in_vectors(std::byte* to, const std::byte* from,
+                                                   std::size_t bytes) noexcept {
+  using Vector [[gnu::vector_size(width)]] = std::uint64_t;
+  Vector last;
+  std::memcpy(&last, from + bytes - width, width);
+  std::byte* const last_place = to + bytes - width;
+  Vector first;
+  std::memcpy(&first, from, width);
+  std::memcpy(to, &first, width);
   const std::size_t head = width - reinterpret_cast<std::uintptr_t>(to) % width;
   std::size_t left = (bytes - head) / width;
-  auto* target = reinterpret_cast<__m256i*>(to + head);
-  auto* source = reinterpret_cast<const __m256i*>(from + head);
-  for (; left >= 4; left -= 4, target += 4, source += 4) {
-    const __m256i a = _mm256_loadu_si256(source);
-    const __m256i b = _mm256_loadu_si256(source + 1);
-    const __m256i c = _mm256_loadu_si256(source + 2);
-    const __m256i d = _mm256_loadu_si256(source + 3);
-    _mm256_store_si256(target, a);
-    _mm256_store_si256(target + 1, b);
-    _mm256_store_si256(target + 2, c);
-    _mm256_store_si256(target + 3, d);
+  std::byte* target = to + head;
+  const std::byte* source = from + head;
+  for (; left >= 4; left -= 4, target += 4 * width, source += 4 * width) {
+    Vector a;
+    Vector b;
+    Vector c;
+    Vector d;
+    std::memcpy(&a, source, width);
+    std::memcpy(&b, source + width, width);
+    std::memcpy(&c, source + 2 * width, width);
+    std::memcpy(&d, source + 3 * width, width);
+    auto* const aligned = static_cast<std::byte*>(__builtin_assume_aligned(target, width));
+    std::memcpy(aligned, &a, width);
+    std::memcpy(aligned + width, &b, width);
+    std::memcpy(aligned + 2 * width, &c, width);
+    std::memcpy(aligned + 3 * width, &d, width);
   }
-  for (; left > 0; --left) _mm256_store_si256(target++, _mm256_loadu_si256(source++));
-  _mm256_storeu_si256(last_place, last);
+  for (; left > 0; --left, target += width, source += width) {
+    Vector one;
+    std::memcpy(&one, source, width);
+    std::memcpy(target, &one, width);
+  }
+  std::memcpy(last_place, &last, width);
+}
+
+[[gnu::target("avx2")]] void copy_by_wide_vectors(std::byte* to, const std::byte* from,
+                                                  std::size_t bytes) noexcept {
+  copy_in_vectors<32>(to, from, bytes);
+}
+
+[[gnu::target("avx512f")]] void copy_by_widest_vectors(std::byte* to, const std::byte* from,
+                                                       std::size_t bytes) noexcept {
+  copy_in_vectors<64>(to, from, bytes);
+}
+
+using VectorCopy = void (*)(std::byte*, const std::byte*, std::size_t) noexcept;
+/// Null where the processor has no such vectors.
+VectorCopy best_vector_copy() noexcept {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") != 0) return copy_by_widest_vectors;
+  return __builtin_cpu_supports("avx2") != 0 ? copy_by_wide_vectors : nullptr;
 }
 
 #else
 
 bool is_amd() noexcept { return false; }
 bool has_fast_strings() noexcept { return false; }
-bool has_wide_vectors() noexcept { return false; }
-void copy_by_vectors(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  std::memcpy(to, from, bytes);
-}
+using VectorCopy = void (*)(std::byte*, const std::byte*, std::size_t) noexcept;
+VectorCopy best_vector_copy() noexcept { return nullptr; }
 
 #endif
 
-void copy_string(void* to, const void* from, std::size_t bytes) noexcept {
+/// False, with nothing done, where that would be slow.
+bool copy_string(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
-  if (!is_bad_for_strings(static_cast<std::byte*>(to), static_cast<const std::byte*>(from))) {
+  if (!is_bad_for_strings(to, from)) {
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-    return;
+    return true;
   }
 #endif
-  copy_bytes(to, from, bytes);
+  return false;
 }
 
 #if defined(__SSE2__)
@@ -119,8 +146,12 @@ void copy_non_temporal(void* to, const void* from, std::size_t bytes) noexcept {
 void copy_long(void* to, const void* from, std::size_t bytes) noexcept {
   auto* target = static_cast<std::byte*>(to);
   const auto* source = static_cast<const std::byte*>(from);
+  const bool strings_are_fast = stores_to_shared() == StoreKind::string;
+  if (bytes >= always_string_bytes && strings_are_fast && copy_string(target, source, bytes))
+    return;
   if (bytes < past_caches_bytes && is_amd()) {
-    if (has_wide_vectors()) return copy_by_vectors(target, source, bytes);
+    static const VectorCopy by_vectors = best_vector_copy();
+    if (by_vectors != nullptr) return by_vectors(target, source, bytes);
     for (; bytes > plain_copy_bytes; bytes -= plain_copy_bytes) {
       std::memcpy(target, source, plain_copy_bytes);
       target += plain_copy_bytes;
@@ -132,7 +163,11 @@ void copy_long(void* to, const void* from, std::size_t bytes) noexcept {
 
 void copy_long(void* to, const void* from, std::size_t bytes, StoreKind stores) noexcept {
   if (stores == StoreKind::non_temporal) return copy_non_temporal(to, from, bytes);
-  if (stores == StoreKind::string && bytes >= min_string_bytes) return copy_string(to, from, bytes);
+  const bool by_string = stores == StoreKind::string && bytes >= min_string_bytes;
+  if (by_string &&
+      copy_string(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes)) {
+    return;
+  }
   copy_bytes(to, from, bytes);
 }
 

@@ -11,8 +11,9 @@
 /// For more than some two kilobytes the C library uses the processor's string instruction. On
 /// processors of AMD that falls from 45 to 2.5 GB/s where the target is a few bytes later in
 /// its page than the source in its own (seen with glibc 2.36), as with every long array of `malloc`,
-/// which begins 16 bytes after the start of a page. So there long copies are loops of 32-byte loads
-/// and stores; without AVX2 they are made of short ones, for which the library has plain loops.
+/// which begins 16 bytes after the start of a page. So there long copies are loops of 64-byte or 32-byte
+/// loads and stores; without AVX2 they are made of short ones, for which the library has plain loops. From
+/// 32 KiB on, where the data leave the first cache, the string instruction is faster but at those places.
 namespace fulmar::base {
 
 /// Up to this length glibc copies without the string instruction, unless it is tuned otherwise.
@@ -22,7 +23,11 @@ inline constexpr std::size_t plain_copy_bytes = 2048;
 /// uses non-temporal stores.
 inline constexpr std::size_t past_caches_bytes = std::size_t{4} << 20;
 
-/// The slow path of copy_bytes, with ordinary stores.
+/// From here on the string instruction is used wherever it is fast: on an EPYC 9005 64 KiB take 0.51 us by
+/// it and 0.69 by vectors of 32 or 64 bytes, 16 KiB 0.10, 0.092 and 0.065.
+inline constexpr std::size_t always_string_bytes = std::size_t{32} << 10;
+
+/// The slow path of copy_bytes, with ordinary stores, or those of the string instruction.
 [[gnu::noinline]] void copy_long(void* to, const void* from, std::size_t bytes) noexcept;
 
 /// Copies up to 48 bytes without a call: short messages are copied twice, and a call costs as much

@@ -184,7 +184,7 @@ base::Error acquire_lock(Win& win, int rank, LockMode mode) {
 
 void AccumulateGuard::wait(Win& win, std::uint32_t own) noexcept {
   constexpr int spins = 200;
-  constexpr std::int64_t look_ns = 10'000'000;
+  constexpr std::int64_t look_ns = 1'000'000;
   std::atomic<std::uint32_t>& word = control_.accumulates;
   for (int spin = 0; spin < spins; ++spin) {
     std::uint32_t expected = 0;

@@ -109,8 +109,11 @@ class AccumulateGuard {
       wait(win, own);
     }
   }
+  /// No second atomic operation, which would take a quarter of a short accumulate: a process that begins to
+  /// sleep between the two lines is not woken, and looks again by itself (`look_ns`).
   ~AccumulateGuard() {
-    const std::uint32_t word = control_.accumulates.exchange(0, std::memory_order_release);
+    const std::uint32_t word = control_.accumulates.load(std::memory_order_relaxed);
+    control_.accumulates.store(0, std::memory_order_release);
     if ((word & wire::accumulate_waiters) != 0) [[unlikely]]
       wake();
   }

@@ -132,10 +132,10 @@ NodeCall call_for(RmaCall what, const TargetRun& run) noexcept {
   return call;
 }
 
-/// Longer puts and gets the kernel copies faster than both processes through memory that they map; an
-/// accumulate would be two copies of the kernel.
-constexpr std::int64_t most_copy_call_bytes = 4096;
 constexpr std::int64_t most_call_bytes = wire::rma_call_room_bytes;
+/// Of a put or get in several calls. Longer ones the kernel copies faster than both processes through
+/// memory that they map; an accumulate would be two copies of the kernel.
+constexpr std::int64_t most_called_copy_bytes = 2 * most_call_bytes;
 /// Of an accumulate in several calls.
 constexpr std::int64_t most_called_bytes = 8 * most_call_bytes;
 
@@ -263,6 +263,40 @@ bool copy(Win& win, RmaCall kind, const TargetRun& run, std::span<std::byte> loc
   return memory.copy(kind == RmaCall::put_from ? CopyDirection::put : CopyDirection::get, local);
 }
 
+/// Has the target execute a put or get, in pieces that fit its slot, until it does not answer one in
+/// time or refuses it. How many bytes it has done.
+std::size_t copy_by_calls(Win& win, RmaCall kind, const TargetRun& run, std::span<std::byte> local,
+                          ErrorClass& refused) {
+  std::size_t at = 0;
+  while (at < local.size() && !is_refused(refused)) {
+    const std::size_t part = std::min<std::size_t>(local.size() - at, most_call_bytes);
+    NodeCall call = call_for(kind, {run.rank, run.place + static_cast<std::int64_t>(at),
+                                    static_cast<std::int64_t>(part)});
+    const std::span<std::byte> piece = local.subspan(at, part);
+    if (kind == RmaCall::put) call.data = piece;
+    if (kind == RmaCall::get) call.result = piece;
+    if (!is_called(win, run.rank, call, refused)) break;
+    at += part;
+  }
+  return at;
+}
+
+/// A put or get of one run of the target. False: requests have to be used, from the beginning on.
+bool copy_to_or_from(Win& win, CopyDirection direction, const TargetRun& run,
+                     std::span<std::byte> local, ErrorClass& refused) {
+  const bool puts = direction == CopyDirection::put;
+  std::byte* const mapped = mapped_place(win, run);
+  std::size_t called = 0;
+  if (mapped == nullptr && run.bytes <= most_called_copy_bytes) {
+    called = copy_by_calls(win, puts ? RmaCall::put : RmaCall::get, run, local, refused);
+  }
+  if (called == local.size() || is_refused(refused)) return true;
+  const auto done = static_cast<std::int64_t>(called);
+  return copy(win, puts ? RmaCall::put_from : RmaCall::get_into,
+              {run.rank, run.place + done, run.bytes - done}, local.subspan(called), mapped,
+              refused);
+}
+
 NodeCall accumulate_call(RmaCall kind, const NodeAccumulate& what, const TargetRun& run) noexcept {
   NodeCall call = call_for(kind, run);
   call.op = static_cast<std::uint8_t>(what.op->code);
@@ -368,17 +402,9 @@ Error put_on_node(Win& win, const ConstData& origin, const TargetRun& run, bool&
   std::vector<std::byte> room;
   const auto bytes = static_cast<std::size_t>(run.bytes);
   const std::span<const std::byte> data = packed_bytes(origin, room).first(bytes);
-  std::byte* const mapped = mapped_place(win, run);
-  if (mapped == nullptr && run.bytes <= most_copy_call_bytes) {
-    NodeCall call = call_for(RmaCall::put, run);
-    call.data = data;
-    ErrorClass refused{};
-    done = is_called(win, run.rank, call, refused);
-    if (done) return refusal(win, run.rank, refused);
-  }
   ErrorClass refused{};
-  done = copy(win, RmaCall::put_from, run, {const_cast<std::byte*>(data.data()), bytes}, mapped,
-              refused);
+  done = copy_to_or_from(win, CopyDirection::put, run, {const_cast<std::byte*>(data.data()), bytes},
+                         refused);
   return refusal(win, run.rank, refused);
 }
 
@@ -393,13 +419,7 @@ Error get_on_node(Win& win, const Data& origin, const TargetRun& run, bool& done
     to = room;
   }
   ErrorClass refused{};
-  std::byte* const mapped = mapped_place(win, run);
-  if (mapped == nullptr && run.bytes <= most_copy_call_bytes) {
-    NodeCall call = call_for(RmaCall::get, run);
-    call.result = to;
-    done = is_called(win, run.rank, call, refused);
-  }
-  if (!done) done = copy(win, RmaCall::get_into, run, to, mapped, refused);
+  done = copy_to_or_from(win, CopyDirection::get, run, to, refused);
   if (done && !origin.type->contiguous) {
     (void)View(*origin.type, origin.count).unpack(origin.address, 0, to);
   }

@@ -52,6 +52,26 @@ TEST(Copy, Lengths_around_the_pieces) {
   }
 }
 
+TEST(Copy, From_and_to_every_place_in_a_vector) {
+  for (const std::size_t bytes :
+       {plain_copy_bytes + 1, plain_copy_bytes + 64, plain_copy_bytes + 333}) {
+    for (std::size_t offset = 0; offset <= 64; ++offset) {
+      EXPECT_TRUE(copies(bytes, 0, offset)) << bytes << ' ' << offset;
+      EXPECT_TRUE(copies(bytes, offset, 7)) << bytes << ' ' << offset;
+    }
+  }
+}
+
+TEST(Copy, Lengths_at_which_strings_begin) {
+  for (const std::size_t bytes :
+       {always_string_bytes - 1, always_string_bytes, always_string_bytes + 65}) {
+    for (const std::size_t offset : {0, 1, 16, 63, 64, 4095}) {
+      EXPECT_TRUE(copies(bytes, 0, offset)) << bytes << ' ' << offset;
+      EXPECT_TRUE(copies(bytes, offset, 0)) << bytes << ' ' << offset;
+    }
+  }
+}
+
 TEST(Copy, More_than_the_caches_hold) {
   for (const std::size_t bytes : {(std::size_t{4} << 20) - 1, (std::size_t{4} << 20) + 3}) {
     EXPECT_TRUE(copies(bytes, 0, 16)) << bytes;
