@@ -212,10 +212,9 @@ void join_open(Library& library, Comm& comm, const Error& error) {
   library.give_back(*made.value());
 }
 
-Error file_close(Handle<File> handle) {
+Error file_close(Library& library, ErrorTarget& target, Handle<File> handle) {
   File& file = *handle.object;
   OpenFile& open = *file.open;
-  Library& library = *file.library;
   Comm& comm = *file.comm;
   Error begun;
   if (open.split != nullptr) {
@@ -242,6 +241,7 @@ Error file_close(Handle<File> handle) {
     if (error.ok()) error = removal;
   }
   library.give_back(comm);
+  target.keep(file);
   library.retire(file);
   *handle.where = MPI_FILE_NULL;
   return error;
