@@ -12,18 +12,16 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "fault/deaths.h"
+
 namespace {
 
-[[noreturn]] void die() {
-  (void)std::raise(SIGKILL);
-  std::abort();
-}
+using test::die;
 
 /// The rest of the job has to be right under the other mpiexec, too.
 void exchange(int rank, int size, int (*between)(const std::string&), const std::string& file) {
