@@ -117,15 +117,15 @@ void use_file(MPI_Comm comm, const std::string& path, Outcome& outcome) {
   std::vector<int> in(ints, -1);
   MPI_File file = MPI_FILE_NULL;
   const auto place = [](int of) { return MPI_Offset{of} * ints * MPI_Offset{sizeof(int)}; };
-  if (!outcome.is_good(MPI_File_open(comm, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR,
-                                     MPI_INFO_NULL, &file),
-                       "open"))
+  if (!outcome.is_good(
+          MPI_File_open(comm, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+          "open"))
     return;
   for (int i = 0; i < 3 && outcome.good; ++i) {
     out.back() = i;
-    if (!outcome.is_good(MPI_File_write_at_all(file, place(rank), out.data(), ints, MPI_INT,
-                                               MPI_STATUS_IGNORE),
-                         "write"))
+    if (!outcome.is_good(
+            MPI_File_write_at_all(file, place(rank), out.data(), ints, MPI_INT, MPI_STATUS_IGNORE),
+            "write"))
       break;
     if (!outcome.is_good(MPI_File_sync(file), "sync")) break;
     if (!outcome.is_good(MPI_Barrier(comm), "barrier")) break;
@@ -160,8 +160,7 @@ void post_and_wait(MPI_Comm comm, MPI_Win win, const std::vector<int>& memory, O
     out.back() = i;
     if (!outcome.is_good(MPI_Win_post(origins, 0, win), "post")) return;
     if (!outcome.is_good(MPI_Win_start(targets, 0, win), "start")) return;
-    const int put =
-        MPI_Put(out.data(), ints, MPI_INT, (rank + 1) % size, 0, ints, MPI_INT, win);
+    const int put = MPI_Put(out.data(), ints, MPI_INT, (rank + 1) % size, 0, ints, MPI_INT, win);
     const bool fine = outcome.is_good(put, "put");
     if (!outcome.is_good(MPI_Win_complete(win), "complete") || !fine) return;
     if (!outcome.is_good(MPI_Win_wait(win), "wait")) return;
