@@ -5,15 +5,25 @@
 #include <mpi-ext.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <thread>
 
 namespace test {
 
 [[noreturn]] inline void die() {
   (void)std::raise(SIGKILL);
   std::abort();
+}
+
+/// The process goes on until then.
+inline void die_after(std::uint32_t us) {
+  std::thread([us] {
+    std::this_thread::sleep_for(std::chrono::microseconds(us));
+    die();
+  }).detach();
 }
 
 /// Whether a call failed because a process has, or because another one has given up the communicator.

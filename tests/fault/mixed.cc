@@ -9,13 +9,10 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "fault/deaths.h"
@@ -24,6 +21,7 @@
 namespace {
 
 using test::Dice;
+using test::die_after;
 using test::expect;
 using test::expect_equal;
 using test::is_failure;
@@ -51,13 +49,6 @@ struct Outcome {
     expect(false, (std::string(what) + ": " + text).c_str());
   }
 };
-
-void die_after(std::uint32_t us) {
-  std::thread([us] {
-    std::this_thread::sleep_for(std::chrono::microseconds(us));
-    (void)std::raise(SIGKILL);
-  }).detach();
-}
 
 /// Both groups add up their ranks for each other. Who fails keeps nobody waiting.
 void exchange(MPI_Comm inter, Outcome& outcome) {
