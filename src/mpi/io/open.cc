@@ -223,7 +223,8 @@ Error file_close(Library& library, ErrorTarget& target, Handle<File> handle) {
   }
   // If a rank cannot close the file the others are notified before they have closed it.
   const Error refused = agree(comm, begun);
-  if (refused.failed() && (begun.failed() || comm.failed_process == Comm::none_failed)) {
+  // The call can know of a failure before the communicator does.
+  if (refused.failed() && (begun.failed() || refused.error_class() != ErrorClass::proc_failed)) {
     return refused;
   }
   FileState& state = *library.files;

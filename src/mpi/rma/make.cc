@@ -328,9 +328,11 @@ Error win_allocate_shared(Library& library, Count size, Count unit, Info* info, 
 Error win_free(Library& library, ErrorTarget& target, Handle<Win> handle) {
   Win& win = *handle.object;
   const bool in_epoch = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
+  const bool is_open = in_epoch || win.exposure.open;
+  if (is_open) (void)win.device->progress();  // what other calls know of failures
   if (win.comm->failed_process != Comm::none_failed) {
     give_up_epochs(win);
-  } else if (in_epoch || win.exposure.open) {
+  } else if (is_open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",
                    name_of(win));
   }
