@@ -225,10 +225,32 @@ enum class Form : std::uint8_t { plain, large };
 /// communicator, window, file, session or request among the arguments, else `default_holder` of
 /// mpi/errhandler/raise.h; MPI 5.0 section 9.3).
 struct ErrorTarget {
+  ErrorTarget() = default;
+  ErrorTarget(const ErrorTarget&) = delete;
+  ErrorTarget& operator=(const ErrorTarget&) = delete;
+  ~ErrorTarget() {
+    if (release_ != nullptr) release_(*kept_);
+  }
+
+  /// The call frees this object, also if it fails: it is kept until the error has been raised on it.
+  template <class T>
+  void keep(T& freed) noexcept {
+    freed.library->acquire(freed);
+    kept_ = &freed;
+    release_ = [](Object& each) {
+      T& self = static_cast<T&>(each);
+      self.library->release(self);
+    };
+  }
+
   Object* object = nullptr;
   /// Of a call that ends with MPI_ERR_IN_STATUS: the first error in a status, which functions of
   /// the user get instead (section 9.3.1).
   base::Error cause;
+
+ private:
+  Object* kept_ = nullptr;
+  void (*release_)(Object&) = nullptr;
 };
 
 /// Source, tag and length of a message; leaves MPI_ERROR alone, as single-message calls must

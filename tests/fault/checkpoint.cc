@@ -4,6 +4,8 @@
 // A rank dies, or leaves, where all are to quiesce or to resume: the others get an error, and tell which.
 //   checkpoint before     rank 1 kills itself in place of MPIX_Checkpoint_quiesce
 //   checkpoint between    rank 1 kills itself in place of MPIX_Checkpoint_resume
+//   checkpoint within US  rank 1 is killed US microseconds after all have begun, while they quiesce and resume again and again
+//   checkpoint refused    nobody dies
 //   checkpoint leaves     rank 1 calls MPI_Finalize in place of MPIX_Checkpoint_quiesce
 //   checkpoint moves F    all resume under the mpiexec that the files F/launcher.RANK name, with messages under
 //                         way, and again under that one
@@ -12,18 +14,17 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "fault/deaths.h"
+
 namespace {
 
-[[noreturn]] void die() {
-  (void)std::raise(SIGKILL);
-  std::abort();
-}
+using test::die;
+using test::die_after;
 
 /// The rest of the job has to be right under the other mpiexec, too.
 void exchange(int rank, int size, int (*between)(const std::string&), const std::string& file) {
@@ -66,10 +67,11 @@ int go_on(const std::string& /*file*/) {
 void tell(const char* call, int rank, int code) {
   int error_class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  const char* const name = error_class == MPI_SUCCESS            ? "success"
-                           : error_class == MPIX_ERR_PROC_FAILED ? "proc_failed"
-                           : error_class == MPI_ERR_OTHER        ? "other"
-                                                                 : "wrong class";
+  const char* const name = error_class == MPI_SUCCESS                     ? "success"
+                           : error_class == MPIX_ERR_PROC_FAILED          ? "proc_failed"
+                           : error_class == MPI_ERR_OTHER                 ? "other"
+                           : error_class == MPI_ERR_UNSUPPORTED_OPERATION ? "unsupported"
+                                                                          : "wrong class";
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
@@ -98,6 +100,16 @@ int main(int argc, char** argv) {
   }
   if (mode == "swaps") {
     tell("resume", rank, go_under(argv[2] + ("/launcher." + std::to_string(1 - rank))));
+    ::_exit(0);
+  }
+  if (mode == "within") {
+    if (rank == 1) die_after(static_cast<std::uint32_t>(std::atoi(argv[2])));
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS) code = go_on({});
+    tell("checkpoint", rank, code);
+    // Without networks there is no barrier, and it says so.
+    code = MPI_Barrier(MPI_COMM_WORLD);
+    tell("barrier", rank, code);
     ::_exit(0);
   }
   if (rank == 1 && mode == "before") die();

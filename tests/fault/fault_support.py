@@ -3,11 +3,13 @@
 """What the fault tests share: running fault_rank, and what this machine allows."""
 
 import os
+import pathlib
 import resource
 import shutil
 import subprocess
+import time
 
-from support import LauncherTest
+from support import LauncherTest, processes
 
 FAULT_RANK = os.environ["FAULT_RANK"]
 FAULT_LARGE = os.environ["FAULT_LARGE"]
@@ -28,6 +30,18 @@ def may(*command):
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def processes_with(mark):
+    """Those whose environment holds a text."""
+    found = []
+    for pid in processes():
+        try:
+            if mark.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+                found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
 class FaultTest(LauncherTest):
     def run_traffic(self, ranks, *arguments, prefix=(), **options):
         """A job of fault_rank that has to end well."""
@@ -41,6 +55,17 @@ class FaultTest(LauncherTest):
         if SANITIZED:
             timeout *= 5  # as in cmake/testing.cmake
         return self.run_job("-n", ranks, *prefix, FAULT_RANK, *arguments, timeout=timeout, **options)
+
+    def outlive(self, ranks, *command, network, limit_s):
+        """A job that goes on when ranks die, and of which no process is left afterwards."""
+        mark = f"FAULT_JOB={os.getpid()}.{time.monotonic_ns()}"
+        name, value = mark.split("=")
+        result = self.run_job("-n", ranks, "--on-failure=continue", *command, env={"FULMAR_FABRIC": network, name: value},
+                              timeout=limit_s)
+        if network == "ofi" and "libfabric" in result.stderr:
+            self.skipTest("no libfabric here")
+        self.assert_gone(*processes_with(mark), limit_s=2)
+        return result
 
     def assert_clear_error(self, result, *words):
         """An exit code that is no success and no crash, and a text that says these words."""

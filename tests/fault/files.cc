@@ -16,6 +16,9 @@
 namespace {
 
 constexpr int bytes = 1 << 20;
+int handled = 0;
+
+void count_error(MPI_File* /*file*/, int* /*code*/, ...) { ++handled; }
 
 /// No survivor ends before all of them have printed the error that they got, because the others could
 /// report that end instead. Messages among survivors still work.
@@ -40,6 +43,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_File file = open_blocks_file(argv[1], "enable", "65536");
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(count_error, &handler);
+  MPI_File_set_errhandler(file, handler);
+  MPI_Errhandler_free(&handler);
   const std::vector<char> data(bytes, static_cast<char>(rank));
   const int dead = std::atoi(argv[2]);
   if (rank == dead) {
@@ -58,7 +65,11 @@ int main(int argc, char** argv) {
   MPI_Error_string(code, text, &length);
   std::printf("rank %d: %s\n", rank, text);
   std::fflush(stdout);
+  code = MPI_File_close(&file);
+  MPI_Error_string(code, text, &length);
+  std::printf("rank %d: %s\n", rank, file == MPI_FILE_NULL ? text : "the file stays open");
+  if (handled != 2) std::printf("rank %d: the handler was called %d times\n", rank, handled);
   synchronize_survivors(rank, size, dead);
-  MPI_Finalize();  // the file cannot be closed without the dead rank
+  MPI_Finalize();
   return 0;
 }

@@ -12,40 +12,23 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "fault/deaths.h"
 #include "support/check.h"
 
 namespace {
 
+using test::Dice;
+using test::die;
 using test::expect;
 using test::expect_class;
 using test::expect_equal;
-
-[[noreturn]] void die() {
-  (void)std::raise(SIGKILL);
-  std::abort();
-}
-
-bool is_failure(int code) {
-  int error_class = MPI_SUCCESS;
-  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
-  return error_class == MPIX_ERR_PROC_FAILED || error_class == MPIX_ERR_REVOKED;
-}
-
-/// A number that all ranks draw alike.
-struct Dice {
-  std::uint64_t state;
-  std::uint32_t draw(std::uint32_t limit) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    return static_cast<std::uint32_t>(state >> 33) % limit;
-  }
-};
+using test::is_failure;
 
 /// Where in a round a rank dies.
 enum class Place : std::uint32_t { before, exchange, collective, agree, shrink, count };

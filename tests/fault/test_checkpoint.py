@@ -4,16 +4,23 @@
 another mpiexec."""
 
 import os
+import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "cluster"))
+import patient_launcher  # noqa: E402
+
 RANKS = 4
+MOMENTS = int(os.environ.get("FAULT_CHECKPOINT_MOMENTS", "4"))
 
 
-def survivors(mode, fabric):
+def survivors(mode, fabric, *arguments):
     """(the lines of the other ranks, exit code of mpiexec)."""
-    command = [os.environ["MPIEXEC"], "--on-failure=continue", "--timeout", "60", "-n", str(RANKS), os.environ["FAULT_CHECKPOINT"], mode]
+    command = [os.environ["MPIEXEC"], "--on-failure=continue", "--timeout", "60", "-n", str(RANKS), os.environ["FAULT_CHECKPOINT"], mode,
+               *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
                           env=dict(os.environ, FULMAR_FABRIC=fabric))
     return sorted(done.stdout.splitlines()), done
@@ -42,6 +49,18 @@ def nested(mode, fabric):
 
 
 class Launchers(unittest.TestCase):
+    def test_another_launcher_keeps_its_connection(self):
+        with tempfile.TemporaryDirectory(prefix="fulmar-checkpoint-") as folder:
+            texts = [os.path.join(folder, f"rank{rank}") for rank in range(2)]
+            launcher = patient_launcher.Launcher([[os.environ["FAULT_CHECKPOINT"], "refused"]] * 2, texts, dict(os.environ))
+            try:
+                self.assertEqual(launcher.wait(60), 0)
+            finally:
+                launcher.end()
+            for rank, text in enumerate(texts):
+                with open(text, encoding="utf-8") as file:
+                    self.assertRegex(file.read(), f"^rank {rank}: quiesce: unsupported: .*need Fulmar's mpiexec")
+
     def test_all_goes_on_under_another_mpiexec(self):
         for fabric in ("shm", "tcp"):
             done = nested("moves", fabric)
@@ -69,6 +88,17 @@ class Checkpoint(unittest.TestCase):
     def test_death_between_quiesce_and_resume(self):
         # A survivor cannot finalize MPI without networks, so its end is a death to those who look later.
         self.expect("between", "resume", "proc_failed", r"rank [0-3] of the job has died")
+
+    def test_death_at_any_moment(self):
+        """Also while networks are closed, when there is no way back."""
+        for fabric in ("shm", "tcp"):
+            for moment in range(MOMENTS):
+                with self.subTest(fabric=fabric, moment=moment):
+                    lines, done = survivors("within", fabric, 100 + 431 * moment)
+                    self.assertEqual(len(lines), 2 * (RANKS - 1), done.stdout + done.stderr)
+                    for rank, (barrier, checkpoint) in zip((0, 2, 3), zip(lines[::2], lines[1::2])):
+                        self.assertRegex(checkpoint, f"^rank {rank}: checkpoint: proc_failed: ")
+                        self.assertRegex(barrier, f"^rank {rank}: barrier: (proc_failed|other): ")
 
     def test_leaving_in_place_of_quiesce(self):
         self.expect("leaves", "quiesce", "other", r"rank 1 has left MPI or ended")

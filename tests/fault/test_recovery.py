@@ -3,11 +3,8 @@
 """Ranks that are killed, and others that recover by mpi-ext.h: agreement, shrinking, receives that go on."""
 
 import os
-import pathlib
-import time
 
 from fault_support import SANITIZED, FaultTest
-from support import processes
 
 RECOVERY = os.environ["FAULT_RECOVERY"]
 SEEDS = int(os.environ.get("FAULT_RECOVERY_SEEDS", "4"))
@@ -16,27 +13,9 @@ NETWORKS = os.environ.get("FAULT_RECOVERY_NETWORKS", "shm,tcp").split(",")
 LIMIT_S = float(os.environ.get("FAULT_RECOVERY_LIMIT_S", "500" if SANITIZED else "100"))
 
 
-def processes_with(mark):
-    """Those whose environment holds a text."""
-    found = []
-    for pid in processes():
-        try:
-            if mark.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
-                found.append(pid)
-        except OSError:
-            pass
-    return found
-
-
 class Recovery(FaultTest):
     def recover(self, ranks, *arguments, network, deaths):
-        mark = f"RECOVERY_JOB={os.getpid()}.{time.monotonic_ns()}"
-        name, value = mark.split("=")
-        result = self.run_job("-n", ranks, "--on-failure=continue", RECOVERY, *arguments,
-                              env={"FULMAR_FABRIC": network, name: value}, timeout=LIMIT_S)
-        if network == "ofi" and "libfabric" in result.stderr:
-            self.skipTest("no libfabric here")
-        self.assert_gone(*processes_with(mark), limit_s=2)
+        result = self.outlive(ranks, RECOVERY, *arguments, network=network, limit_s=LIMIT_S)
         lines = result.stderr.splitlines()
         dead = [line for line in lines if line.startswith("mpiexec: ") and "SIGKILL" in line]
         self.assertEqual(lines, dead, result.stderr)

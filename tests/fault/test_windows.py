@@ -33,6 +33,9 @@ class Windows(FaultTest):
     def test_test(self):
         self.expect_survival("test")
 
+    def test_leave(self):
+        self.expect_survival("leave")
+
     def test_lock(self):
         self.expect_survival("lock")
 

@@ -8,6 +8,7 @@
 //   windows wait        rank 0 waits in MPI_Win_wait for its MPI_Win_complete
 //   windows test        the same with MPI_Win_test
 //   windows lock        it dies while it holds the lock of rank 0
+//   windows leave       rank 0 frees the window with an open epoch, and the others wait for its MPI_Win_post and MPI_Win_complete
 //   windows accumulate  it dies while it sends long accumulates to rank 0, which makes no other call
 #include <mpi-ext.h>
 #include <mpi.h>
@@ -203,6 +204,24 @@ void die_with_lock(MPI_Win win, MPI_Comm others, const int* memory) {
   count_under_lock(win, others, 1, memory);
 }
 
+/// Who waits for a survivor that has given up learns of it. The window is freed by the caller.
+void die_beside_one_who_leaves(MPI_Win win) {
+  if (rank == victim) ::raise(SIGKILL);
+  MPI_Group other = group_of({rank == 0 ? victim : 0});
+  if (rank == 0) {
+    int value = 0;
+    expect_equal(MPI_Win_post(other, 0, win), MPI_SUCCESS, "an epoch that stays open");
+    expect_class(MPI_Recv(&value, 1, MPI_INT, victim, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+                 MPIX_ERR_PROC_FAILED, "the death is known");
+  } else if (rank == 1) {
+    expect_class(MPI_Win_start(other, 0, win), MPIX_ERR_PROC_FAILED, "no post comes");
+  } else {
+    MPI_Win_post(other, 0, win);
+    expect_class(MPI_Win_wait(win), MPIX_ERR_PROC_FAILED, "no complete comes");
+  }
+  MPI_Group_free(&other);
+}
+
 /// Data of which some never come: whole elements are added or none, and the others can add more.
 void die_accumulating(MPI_Win win, MPI_Comm others, const int* memory, int count) {
   const std::vector<int> ones(static_cast<std::size_t>(count), 1);
@@ -242,6 +261,7 @@ void outlive(const std::string& what, MPI_Win win, MPI_Comm others, int* memory,
   if (what == "start") die_without_post(win);
   if (what == "wait") die_without_complete(win, false, memory);
   if (what == "test") die_without_complete(win, true, memory);
+  if (what == "leave") return die_beside_one_who_leaves(win);
   if (what == "lock") return die_with_lock(win, others, memory);
   if (what == "accumulate") die_accumulating(win, others, memory, count);
   MPI_Barrier(others);

@@ -235,11 +235,11 @@ void Rank::free_windows() {
   for (MPI_Win win : windows) {
     MPI_Win_unlock_all(win);
     for (int rank = 0; rank < errors_.size; ++rank) MPI_Win_unlock(rank, win);
-    const fulmar::mpi::Comm* const comm = library_.find<fulmar::mpi::Win>(win)->comm;
+    const fulmar::mpi::Win* const object = library_.find<fulmar::mpi::Win>(win);
     const int code = MPI_Win_free(&win);
     if (code == MPI_SUCCESS) continue;
     if (!generated::is_of_failure(code)) generated::fail("MPI_Win_free");
-    window_comms_.push_back(comm);
+    kept_windows_.push_back(object);
   }
 }
 
@@ -252,7 +252,8 @@ std::vector<MPI_Comm> Rank::comms_of_program() const {
     if (std::any_of(library_.comms.begin(), library_.comms.end(), holds)) continue;
     const auto is_its = [&](const fulmar::mpi::Win& win) { return win.comm == comm; };
     if (library_.any<fulmar::mpi::Win>(is_its)) continue;
-    if (std::find(window_comms_.begin(), window_comms_.end(), comm) != window_comms_.end())
+    if (std::any_of(kept_windows_.begin(), kept_windows_.end(),
+                    [&](const fulmar::mpi::Win* win) { return win->comm == comm; }))
       continue;
     made.push_back(fulmar::mpi::handle_cast<MPI_Comm>(*comm));
   }
@@ -292,11 +293,15 @@ std::string Rank::leftovers(WithDeaths deaths) {
   };
   auto now = live();
   auto posted = device_.matcher().posted_count();
+  std::size_t named = device_.named_operations();
   if (deaths == WithDeaths::yes) {
     // A window whose MPI_Win_free has failed answers other survivors: a receive waits on a communicator
     // of its own.
-    const std::size_t kept = window_comms_.size();
+    const std::size_t kept = kept_windows_.size();
     posted -= kept;
+    // What such a window tells those who have freed it in good order nobody takes.
+    for (const fulmar::mpi::Win* win : kept_windows_)
+      named -= std::min<std::size_t>(named, win->busy);
     for (const ObjectKind kind : {ObjectKind::win, ObjectKind::comm, ObjectKind::group})
       now[static_cast<std::size_t>(kind)] -= kept;
   }
@@ -309,7 +314,7 @@ std::string Rank::leftovers(WithDeaths deaths) {
     add(device_.unexpected_bytes(), "bytes of such messages");
     add(device_.counters().malformed, "packets that made no sense");
   }
-  add(device_.named_operations(), "operations that a peer may name");
+  add(named, "operations that a peer may name");
   add(device_.backlogged_peers(), "peers with queued packets");
   add(device_.transfers(), "messages with open memory");
   return text.empty() ? text : "rank " + std::to_string(port_.self()) + " has left:" + text;

@@ -117,7 +117,7 @@ class Rank {
   fulmar::mpi::Recovery recovery_;
   fulmar::mpi::Schedules schedules_;
   fulmar::mpi::World world_;
-  std::vector<const fulmar::mpi::Comm*> window_comms_;  ///< of windows that stay
+  std::vector<const fulmar::mpi::Win*> kept_windows_;  ///< whose MPI_Win_free has failed
   std::array<std::size_t, fulmar::mpi::object_kind_count> live_at_start_{};
 };
 

@@ -25,6 +25,7 @@ void prepare_programs() {
 void begin_program(std::uint64_t seed) {
   generated::current_seed() = seed;
   generated::latest_seed() = seed;
+  generated::kept_memory().clear();
 }
 
 void run_program(std::uint64_t seed, int rank) {

@@ -26,7 +26,7 @@ namespace fulmar::mpi {
 // fail in all processes if they fail in one.
 base::Error file_open(Library& library, Comm& comm, std::string_view name, int amode, Info* info,
                       MPI_File& out);
-base::Error file_close(Handle<File> file);
+base::Error file_close(Library& library, ErrorTarget& target, Handle<File> file);
 base::Error file_delete(Library& library, std::string_view name, Info* info);
 base::Error file_set_size(File& file, Count size);
 base::Error file_preallocate(File& file, Count size);

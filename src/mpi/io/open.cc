@@ -212,10 +212,9 @@ void join_open(Library& library, Comm& comm, const Error& error) {
   library.give_back(*made.value());
 }
 
-Error file_close(Handle<File> handle) {
+Error file_close(Library& library, ErrorTarget& target, Handle<File> handle) {
   File& file = *handle.object;
   OpenFile& open = *file.open;
-  Library& library = *file.library;
   Comm& comm = *file.comm;
   Error begun;
   if (open.split != nullptr) {
@@ -224,7 +223,8 @@ Error file_close(Handle<File> handle) {
   }
   // If a rank cannot close the file the others are notified before they have closed it.
   const Error refused = agree(comm, begun);
-  if (refused.failed() && (begun.failed() || comm.failed_process == Comm::none_failed)) {
+  // The call can know of a failure before the communicator does.
+  if (refused.failed() && (begun.failed() || refused.error_class() != ErrorClass::proc_failed)) {
     return refused;
   }
   FileState& state = *library.files;
@@ -242,6 +242,7 @@ Error file_close(Handle<File> handle) {
     if (error.ok()) error = removal;
   }
   library.give_back(comm);
+  target.keep(file);
   library.retire(file);
   *handle.where = MPI_FILE_NULL;
   return error;

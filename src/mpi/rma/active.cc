@@ -68,11 +68,16 @@ Error ranks_of(Win& win, const Group& group, std::vector<int>& ranks) {
   return {};
 }
 
-/// Whether an origin has failed whose access epoch this exposure epoch may still wait for.
-bool has_lost_origin(const Win& win) noexcept {
+/// Whether a process will begin or end no epoch any more.
+bool is_gone(const Win& win, int rank) noexcept {
+  return win.targets[static_cast<std::size_t>(rank)].left || has_failed(win, rank);
+}
+
+/// Whether an origin is gone whose access epoch this exposure epoch may still wait for.
+bool lacks_origin(const Win& win) noexcept {
   if (win.comm->failed_process == Comm::none_failed) return false;
   for (int rank = 0; rank < win.size(); ++rank) {
-    if (win.targets[static_cast<std::size_t>(rank)].awaited && has_failed(win, rank)) return true;
+    if (win.targets[static_cast<std::size_t>(rank)].awaited && is_gone(win, rank)) return true;
   }
   return false;
 }
@@ -214,6 +219,25 @@ Error check_exposed(const Win& win) {
 
 }  // namespace
 
+void give_up_epochs(Win& win) {
+  if (win.access == AccessEpoch::lock_all) (void)win_unlock_all(win);
+  while (win.access == AccessEpoch::lock)
+    (void)win_unlock(win.opened.empty() ? MPI_PROC_NULL : win.opened.back(), win);
+  if (win.access == AccessEpoch::start) {
+    (void)complete_opened(win);
+    close_targets(win);
+  }
+  if (!win.exposure.open) return;
+  forget_origins(win);
+  end_exposure(win);
+}
+
+void tell_leave(Win& win) {
+  for (int rank = 0; rank < win.size(); ++rank) {
+    if (rank != win.rank() && !is_gone(win, rank)) send_notice(win, rank, wire::RmaCall::leave, 0);
+  }
+}
+
 /// The barrier comes also where this process's call is wrong: the others wait in it, and their
 /// epochs are those that they asked for.
 Error win_fence(int assertion, Win& win) {
@@ -255,7 +279,7 @@ Error win_start(Group& group, int assertion, Win& win) {
                             std::span(ranks).subspan(i));
       const Error bad = await_notices(
           win, wait, [&]() noexcept { return has_posted(win, rank); },
-          [&]() noexcept { return has_failed(win, rank); });
+          [&]() noexcept { return is_gone(win, rank); });
       if (bad.failed()) {
         close_targets(win);
         return bad;
@@ -321,7 +345,7 @@ Error win_wait(Win& win) {
   const WindowWait wait(win, WindowWait::For::completes);
   const Error error = await_notices(
       win, wait, [&]() noexcept { return all_complete(win); },
-      [&]() noexcept { return has_lost_origin(win); });
+      [&]() noexcept { return lacks_origin(win); });
   if (error.failed()) forget_origins(win);
   end_exposure(win);
   return error;
@@ -333,7 +357,7 @@ Error win_test(Win& win, int& flag) {
   const WindowWait wait(win, WindowWait::For::completes);
   if (!all_complete(win)) win.device->poll(wait.note());
   if (!all_complete(win)) {
-    if (!has_lost_origin(win)) return {};
+    if (!lacks_origin(win)) return {};
     forget_origins(win);
     end_exposure(win);
     return failure_of(*win.comm);

@@ -26,7 +26,7 @@ base::Error win_attach(Win& win, void* base, Count size);
 /// MPI_ERR_BASE where nothing is attached at this address.
 base::Error win_detach(Win& win, const void* base);
 /// MPI_ERR_RMA_SYNC while an epoch is open.
-base::Error win_free(Library& library, Handle<Win> win);
+base::Error win_free(Library& library, ErrorTarget& target, Handle<Win> win);
 /// Memory of ranks that is not mapped here has size 0 and a null address.
 base::Error win_shared_query(Win& win, int rank, Count& size, CountOut unit, void*& base);
 

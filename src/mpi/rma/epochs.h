@@ -30,6 +30,11 @@ void note_complete(Win& win, int rank, std::uint32_t number) noexcept;
 /// it is no longer open.
 void note_post(Win& win, int rank, std::uint32_t number) noexcept;
 
+/// For MPI_Win_free of a window of which a process has failed: ends all epochs of this process, and tells the others
+/// that wait for it in MPI_Win_start and MPI_Win_wait not to.
+void give_up_epochs(Win& win);
+void tell_leave(Win& win);
+
 /// Opens one target.
 void mark_open(Win& win, int rank, TargetLock lock);
 

@@ -19,6 +19,7 @@
 #include "mpi/rma/adapter.h"
 #include "mpi/rma/attached_table.h"
 #include "mpi/rma/calls.h"
+#include "mpi/rma/epochs.h"
 #include "mpi/rma/exchange.h"
 #include "mpi/rma/hints.h"
 #include "mpi/rma/node_calls.h"
@@ -324,14 +325,18 @@ Error win_allocate_shared(Library& library, Count size, Count unit, Info* info, 
                           spacing, base, out);
 }
 
-Error win_free(Library& library, Handle<Win> handle) {
+Error win_free(Library& library, ErrorTarget& target, Handle<Win> handle) {
   Win& win = *handle.object;
   const bool in_epoch = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
-  if (in_epoch || win.exposure.open) {
+  const bool is_open = in_epoch || win.exposure.open;
+  if (is_open) (void)win.device->progress();  // what other calls know of failures
+  if (win.comm->failed_process != Comm::none_failed) {
+    give_up_epochs(win);
+  } else if (is_open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",
                    name_of(win));
   }
-  library.acquire(win);  // the functions of the attributes may use it
+  target.keep(win);  // the functions of the attributes may use it, too
   Error error = delete_attributes(library, {win.attributes, KeyvalKind::win, win.handle});
   if (error.ok()) {
     error = complete_opened(win);
@@ -351,13 +356,13 @@ Error win_free(Library& library, Handle<Win> handle) {
     if (met.ok()) {
       win.server->stop();
     } else {
+      tell_leave(win);
       library.acquire(win);           // until MPI ends: other survivors may still wait for answers
       win.origin.sent_types.reset();  // this process requests nothing more
     }
     library.retire(win);
     *handle.where = MPI_WIN_NULL;
   }
-  library.release(win);
   return error;
 }
 

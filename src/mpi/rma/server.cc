@@ -172,6 +172,9 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
     case RmaCall::attend:
       if (win_.node.calls != nullptr) win_.node.calls->attend();
       return;
+    case RmaCall::leave:
+      win_.target(origin.rank).left = true;
+      return;
     case RmaCall::none:
     case RmaCall::put_from:
     case RmaCall::get_into:

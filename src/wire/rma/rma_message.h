@@ -24,7 +24,8 @@ enum class RmaCall : std::uint8_t {
   complete,  ///< everything of an access epoch is complete (MPI_Win_complete); `place` is the number
              ///< of the exposure epoch, 0 where its post had none
   attend,    ///< the origin would like the target to look at its RmaCallSlot
-  last = attend,
+  leave,  ///< the origin has freed the window after a failure: it takes part in no epoch any more
+  last = leave,
   // Of an RmaCallSlot only. The target copies between its memory and that of the origin by the kernel.
   put_from,         ///< the data stand in the origin's memory
   get_into,         ///< the result goes into the origin's memory

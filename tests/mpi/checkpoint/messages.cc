@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -27,7 +28,6 @@ using test::expect_equal;
 constexpr int short_ints = 4;
 constexpr int middle_ints = 3000;
 constexpr int long_ints = 700'000;  // announced, and moved after its receive is posted
-constexpr int rounds = 50;
 
 /// Open descriptors by kind; standard input, output and error are the launcher's.
 struct Descriptors {
@@ -158,7 +158,7 @@ void memory_around() {
   MPI_Free_mem(memory);
 }
 
-void repeat(MPI_Comm comm) {
+void repeat(MPI_Comm comm, int rounds) {
   int before = 0;
   for (int round = 0; round < rounds; ++round) {
     const int rank = test::rank_of(comm);
@@ -190,7 +190,7 @@ int main(int argc, char** argv) {
   collectives_around(MPI_COMM_WORLD);
   collectives_around(twin);
   memory_around();
-  repeat(twin);
+  repeat(twin, argc > 1 ? std::atoi(argv[1]) : 50);
   MPI_Comm_free(&twin);
   return test::finish();
 }

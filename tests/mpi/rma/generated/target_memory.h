@@ -63,13 +63,18 @@ struct Hints {
   MPI_Info info = MPI_INFO_NULL;
 };
 
+/// Memory of windows of processes that give up; of all programs that run at once.
+inline std::vector<std::vector<std::byte>>& kept_memory() {
+  static std::vector<std::vector<std::byte>> all;
+  return all;
+}
+
 /// A window of one communicator with elements of one kind, and the model of all its memory.
 class TargetMemory {
  public:
   TargetMemory(Dice& dice, MPI_Comm comm, int rank, int size) : comm_(comm), rank_(rank) {
     source_ = static_cast<Source>(dice.below(source_count));
-    // Where MPI_Win_free has failed others may use the memory until they know: it must not be gone.
-    if (source_ != Source::shared && report().interrupted != nullptr) source_ = Source::allocate;
+    if (source_ == Source::alloc_mem && report().interrupted != nullptr) source_ = Source::own;
     kind = any_kind(dice);
     const int most = dice.chance(30) ? 3000 : 120;
     for (int i = 0; i < size; ++i) {
@@ -79,6 +84,8 @@ class TargetMemory {
     }
   }
   ~TargetMemory() {
+    // Where MPI_Win_free has failed others may use the memory until they know.
+    if (report().interrupted != nullptr) kept_memory().push_back(std::move(own_));
     if (source_ == Source::alloc_mem && memory_ != nullptr) MPI_Free_mem(memory_);
   }
   TargetMemory(const TargetMemory&) = delete;
@@ -151,28 +158,39 @@ class TargetMemory {
     }
     const Hints hints(dice.chance(30));
     const MPI_Info info = hints.info;
-    switch (source_) {
-      case Source::own:
-      case Source::alloc_mem:
-        good(MPI_Win_create(given, bytes, unit, info, comm_, &win));
-        break;
-      case Source::allocate:
-        good(MPI_Win_allocate(bytes, unit, info, comm_, &given, &win));
-        break;
-      case Source::shared:
-        good(MPI_Win_allocate_shared(bytes, unit, info, comm_, &given, &win));
-        break;
-      case Source::dynamic:
-        good(MPI_Win_create_dynamic(info, comm_, &win));
-        good(MPI_Win_attach(win, given, bytes));
-        break;
-    }
-    good(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    all_have_it(call_of(given, bytes, unit, info));
+    if (is_dynamic()) good(MPI_Win_attach(win, given, bytes));
     memory_ = static_cast<std::byte*>(given);
     MPI_Aint base = 0;
     if (is_dynamic()) good(MPI_Get_address(given, &base));
     bases_.resize(model.size());
     good(MPI_Allgather(&base, 1, MPI_AINT, bases_.data(), 1, MPI_AINT, comm_));
+  }
+
+  int call_of(void*& given, MPI_Aint bytes, int unit, MPI_Info info) {
+    switch (source_) {
+      case Source::own:
+      case Source::alloc_mem:
+        return MPI_Win_create(given, bytes, unit, info, comm_, &win);
+      case Source::allocate:
+        return MPI_Win_allocate(bytes, unit, info, comm_, &given, &win);
+      case Source::shared:
+        return MPI_Win_allocate_shared(bytes, unit, info, comm_, &given, &win);
+      case Source::dynamic:
+        return MPI_Win_create_dynamic(info, comm_, &win);
+    }
+    return MPI_ERR_INTERN;
+  }
+  /// A window that a process failed to make, because another one has died, is used by nobody. Processes that were
+  /// interrupted before take part by their agreement (failing_programs.cc).
+  void all_have_it(int code) const {
+    if (code == MPI_SUCCESS) MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    if (report().interrupted == nullptr) return good(code);
+    int flag = code == MPI_SUCCESS ? 1 : 0;
+    const int agreed = MPIX_Comm_agree(comm_, &flag);
+    good(code);
+    good(agreed);
+    if (flag == 0) good(MPIX_ERR_PROC_FAILED);
   }
 
   MPI_Comm comm_;

@@ -56,8 +56,6 @@ class WindowProgram {
 
   EpochPlan plan() {
     EpochPlan plan{static_cast<Sync>(dice_.below(static_cast<int>(Sync::count))), false, {}, {}};
-    // Nothing ends a wait for a living process that has given up.
-    if (plan.sync == Sync::pscw && report().interrupted != nullptr) plan.sync = Sync::fence;
     if (plan.sync == Sync::pscw) {
       plan.origins = some_ranks();
       plan.targets = some_ranks();
@@ -121,10 +119,12 @@ class WindowProgram {
       case Sync::pscw: {
         MPI_Group origins = group_of(plan.origins);
         MPI_Group targets = group_of(plan.targets);
-        if (has(plan.targets, rank_)) good(MPI_Win_post(origins, 0, win));
-        if (has(plan.origins, rank_)) good(MPI_Win_start(targets, 0, win));
+        int code = MPI_SUCCESS;
+        if (has(plan.targets, rank_)) code = MPI_Win_post(origins, 0, win);
+        if (has(plan.origins, rank_) && code == MPI_SUCCESS) code = MPI_Win_start(targets, 0, win);
         good(MPI_Group_free(&origins));
         good(MPI_Group_free(&targets));
+        good(code);
         break;
       }
       case Sync::lock_all:
