@@ -7,8 +7,8 @@
 #include "vipl/completions.h"
 #include "vipl/connections.h"
 #include "vipl/descriptors.h"
-#include "vipl/put_entry.h"
 #include "vipl/messages.h"
+#include "vipl/put_entry.h"
 
 namespace fulmar::vipl {
 namespace {

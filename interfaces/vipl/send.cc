@@ -8,8 +8,8 @@
 #include "vipl/completions.h"
 #include "vipl/connections.h"
 #include "vipl/descriptors.h"
-#include "vipl/put_entry.h"
 #include "vipl/messages.h"
+#include "vipl/put_entry.h"
 #include "vipl/rdma.h"
 #include "vipl/segments.h"
 

@@ -88,30 +88,6 @@ bool ShmCollArea::wait_finished(int chunks) noexcept {
   return all;
 }
 
-bool ShmCollArea::reaches_all() noexcept {
-  return std::all_of(members_.begin(), members_.end(), [&](const Member& member) {
-    return &member == &members_[static_cast<std::size_t>(self_)] ||
-           device_.node()->shm().reach(member.number);
-  });
-}
-
-base::Error ShmCollArea::read(int member, std::uint64_t address, std::span<std::byte> to) noexcept {
-  const iovec piece{to.data(), to.size()};
-  const base::Error error = device_.node()->shm().read(
-      members_[static_cast<std::size_t>(member)].number, {&piece, 1}, address, to.size());
-  if (error.ok()) device_.count_single_copy();
-  return error;
-}
-
-base::Error ShmCollArea::write(int member, std::uint64_t address,
-                               std::span<const std::byte> from) noexcept {
-  const iovec piece{const_cast<std::byte*>(from.data()), from.size()};
-  const base::Error error = device_.node()->shm().write(
-      members_[static_cast<std::size_t>(member)].number, {&piece, 1}, address, from.size());
-  if (error.ok()) device_.count_single_copy();
-  return error;
-}
-
 void ShmCollArea::wake(std::uint32_t number) noexcept { device_.wake(number); }
 
 std::uint64_t ShmCollAreaPool::offer() noexcept {

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "channel/store_choice.h"
 #include "device/shm_coll/buffer_swap.h"
+#include "device/shm_coll/member_memory.h"
 #include "device/shm_coll/shared_work.h"
 #include "device/shm_coll/staging_ring.h"
 #include "wire/node/shm_area.h"
@@ -48,12 +49,7 @@ class ShmCollArea {
   /// With more members than this, messages are faster than polling every member.
   static constexpr std::size_t max_members = 64;
 
-  struct Member {
-    wire::CollBlock* coll_area;
-    std::span<std::byte> staging;
-    const wire::AreaControl* control;
-    std::uint32_t number;  ///< of the process among those of the node
-  };
+  using Member = CollMember;
 
   /// `crowded`: members share cores.
   ShmCollArea(Device& device, std::uint32_t index, std::vector<Member> members, int self,
@@ -184,17 +180,8 @@ class ShmCollArea {
     return payload_of(members_[static_cast<std::size_t>(self_)], bytes);
   }
 
-  // Private memory of other members, through the kernel (fabric::ReachesMemory), in any round.
-
-  /// Whether this process can reach the memory of all others.
-  [[nodiscard]] bool reaches_all() noexcept;
-  /// Copies `to.size()` bytes from an address that the member posted. Fails (other) where the
-  /// kernel refuses or nothing is mapped there.
-  [[nodiscard]] base::Error read(int member, std::uint64_t address,
-                                 std::span<std::byte> to) noexcept;
-  /// Copies `from` to an address that the member posted. Fails likewise.
-  [[nodiscard]] base::Error write(int member, std::uint64_t address,
-                                  std::span<const std::byte> from) noexcept;
+  /// Private memory of the other members, in any round.
+  [[nodiscard]] MemberMemory memory() noexcept { return {device_, members_, self_}; }
 
   // Shared work of a round, after `wait_all`: `claim` until there is none, `finish` each; then
   // `wait_finished`.

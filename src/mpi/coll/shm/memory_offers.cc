@@ -55,10 +55,11 @@ const Datatype& byte_type(const Comm& comm) noexcept {
 Error read_block(ShmCollArea& coll_area, int member, std::uint64_t address, const Packed& to,
                  const Comm& comm) {
   if (std::byte* const run = to.run(); run != nullptr) {
-    return coll_area.read(member, address, {run, static_cast<std::size_t>(to.bytes())});
+    return coll_area.memory().read(member, address, {run, static_cast<std::size_t>(to.bytes())});
   }
   return by_pieces(to.bytes(), comm, [&](Count at, std::span<std::byte> piece) {
-    const Error error = coll_area.read(member, address + static_cast<std::uint64_t>(at), piece);
+    const Error error =
+        coll_area.memory().read(member, address + static_cast<std::uint64_t>(at), piece);
     if (error.ok()) to.write(at, static_cast<Count>(piece.size()), piece.data());
     return error;
   });
@@ -67,11 +68,11 @@ Error read_block(ShmCollArea& coll_area, int member, std::uint64_t address, cons
 Error write_block(ShmCollArea& coll_area, int member, std::uint64_t address, const Packed& from,
                   const Comm& comm) {
   if (const std::byte* const run = from.run(); run != nullptr) {
-    return coll_area.write(member, address, {run, static_cast<std::size_t>(from.bytes())});
+    return coll_area.memory().write(member, address, {run, static_cast<std::size_t>(from.bytes())});
   }
   return by_pieces(from.bytes(), comm, [&](Count at, std::span<std::byte> piece) {
     from.read(at, static_cast<Count>(piece.size()), piece.data());
-    return coll_area.write(member, address + static_cast<std::uint64_t>(at), piece);
+    return coll_area.memory().write(member, address + static_cast<std::uint64_t>(at), piece);
   });
 }
 

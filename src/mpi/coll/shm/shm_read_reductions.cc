@@ -101,8 +101,9 @@ class OwnPart {
     const std::uint64_t address =
         offer_of(area_, member).address + static_cast<std::uint64_t>(from);
     const auto bytes = static_cast<std::size_t>(count * type_.size);
-    return area_.read(member, address, {static_cast<std::byte*>(memory), bytes}).ok() ? memory
-                                                                                      : nullptr;
+    return area_.memory().read(member, address, {static_cast<std::byte*>(memory), bytes}).ok()
+               ? memory
+               : nullptr;
   }
 
   ShmCollArea& area_;
@@ -135,7 +136,7 @@ Error reduce_read(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) 
   const Count bytes = call.count * type.size;
   void* const own = run_of(is_in_place(call.send) ? call.receive : call.send, call.count, type);
   void* const result = at_root ? run_of(call.receive, call.count, type) : nullptr;
-  const bool can = own != nullptr && coll_area.reaches_all();
+  const bool can = own != nullptr && coll_area.memory().reaches_all();
   bool agreed = all_agree(coll_area, bytes, {number_of(own), number_of(result), can ? 1U : 0U});
   if (coll_area.failed()) return failure_of(comm);
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), bytes); wrong.failed())
@@ -185,7 +186,7 @@ Error reduce_scatter_read(ShmCollArea& coll_area, const ReduceScatter& call, con
   const Count bytes = parts.total() * type.size;
   void* const own = run_of(call.own(), parts.total(), type);
   const Scratch scratch(type, in_place ? std::max<Count>(count, 1) : 1);
-  const bool can = own != nullptr && !scratch.failed() && coll_area.reaches_all();
+  const bool can = own != nullptr && !scratch.failed() && coll_area.memory().reaches_all();
   bool agreed = all_agree(coll_area, bytes, {number_of(own), 0, can ? 1U : 0U});
   if (coll_area.failed()) return failure_of(comm);
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), bytes); wrong.failed())

@@ -59,7 +59,7 @@ Error alltoall_read(ShmCollArea& coll_area, const Alltoall& call, const Comm& co
     }
     return has_read;
   };
-  const bool can_read = run != nullptr && coll_area.reaches_all();
+  const bool can_read = run != nullptr && coll_area.memory().reaches_all();
   bool agreed = all_agree(coll_area, given, {number_of(run), 0, can_read ? 1U : 0U});
   if (coll_area.failed()) return failure_of(comm);
   // A rank with short blocks posts its payload in this round, and finds the difference in it, too.
@@ -87,7 +87,7 @@ Error scatter_read(ShmCollArea& coll_area, const Scatter& call, const Comm& comm
         offer_of(coll_area, root).address + static_cast<std::uint64_t>(own.bytes() * comm.rank);
     return read_block(coll_area, root, block, own, comm).ok();
   };
-  const bool can_read = (run != nullptr || !at_root) && coll_area.reaches_all();
+  const bool can_read = (run != nullptr || !at_root) && coll_area.memory().reaches_all();
   const bool agreed = all_agree(coll_area, own.bytes(), {number_of(run), 0, can_read ? 1U : 0U}) &&
                       all_agree(coll_area, own.bytes(), {0, 0, read() ? 1U : 0U});
   if (!agreed) {
@@ -110,7 +110,7 @@ Error gather_write(ShmCollArea& coll_area, const Gather& call, const Comm& comm)
   const bool at_root = comm.rank == root;
   const Packed own(at_root ? as_const(call.receive[root]) : call.send);
   std::byte* const run = at_root ? Packed(call.receive[0]).run() : nullptr;
-  const bool can_write = (run != nullptr || !at_root) && coll_area.reaches_all();
+  const bool can_write = (run != nullptr || !at_root) && coll_area.memory().reaches_all();
   bool agreed = all_agree(coll_area, own.bytes(), {0, number_of(run), can_write ? 1U : 0U});
   if (coll_area.failed()) return failure_of(comm);
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), own.bytes()); wrong.failed())
