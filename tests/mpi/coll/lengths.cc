@@ -312,13 +312,34 @@ void run_across_reads() {
   }
 }
 
-/// Where ranks count as having cores of their own, data are cut into more pieces than a collective area
-/// holds, and of two ranks that are not the root the one with more waits for the other, which has left.
-/// Blocking calls compare such lengths first.
-bool waits_for_shorter(const Kind& kind, MPI_Comm comm) {
+bool has_own_cores() {
   const char* const coll = std::getenv("FULMAR_COLL");
-  return coll != nullptr && std::strcmp(coll, "cores:own") == 0 && kind.seen == Seen::by_root &&
-         kind.name[0] == 'i' && test::size_of(comm) > 2;
+  return coll != nullptr && std::strcmp(coll, "cores:own") == 0;
+}
+
+/// Where ranks count as having cores of their own, data are cut into more pieces than a collective area holds, and of
+/// two ranks that are not the root and use pieces the one with more waits for the other, which has left.
+bool waits_for_shorter(const Kind& kind, MPI_Comm comm) {
+  return has_own_cores() && kind.seen == Seen::by_root && !kind.various && test::size_of(comm) > 2;
+}
+
+/// There ranks with long data reach into each other's memory: some would, and some would not.
+void run_across_memory() {
+  for (const Kind& kind : kinds) {
+    const bool reaches =
+        std::strcmp(kind.name, "gather") == 0 || std::strcmp(kind.name, "reduce") == 0;
+    if (!reaches) continue;
+    for (const Lengths& lengths :
+         {Lengths{600000, 700000}, Lengths{700000, 600000}, Lengths{600000, 100},
+          Lengths{100, 600000}, Lengths{600000, 400000}, Lengths{400000, 600000},
+          Lengths{30000, 600000}}) {
+      MPI_Comm comm = returning();
+      differ(kind, lengths.even, lengths.odd, comm);
+      use(comm, kind.name);
+      MPI_Comm_free(&comm);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
 }
 
 void run_long() {
@@ -389,6 +410,7 @@ int main(int argc, char** argv) {
   run_long();
   run_without_staging();
   run_across_reads();
+  if (has_own_cores()) run_across_memory();
   run_roots();
   return test::finish();
 }

@@ -60,10 +60,27 @@ TEST(CopyChoice, Both_ways_are_tried_in_spells_and_the_faster_one_is_taken) {
 TEST(CopyChoice, The_slower_way_is_tried_soon_then_rarely_and_never_given_up) {
   CopyChoice choice(LongCopy::automatic);
   const unsigned spell = CopyChoice::spell(length);
-  EXPECT_EQ(send(choice, {1, 2}, 10 * spell), 7 * spell);
-  send(choice, {1, 2}, 200 * spell);
-  const unsigned shared = send(choice, {1, 2}, 1280 * spell);
+  EXPECT_EQ(send(choice, {1, 1.4}, 10 * spell), 7 * spell);
+  send(choice, {1, 1.4}, 200 * spell);
+  const unsigned shared = send(choice, {1, 1.4}, 1280 * spell);
   EXPECT_EQ(shared, 1270 * spell);
+}
+
+TEST(CopyChoice, A_far_slower_way_is_tried_later) {
+  CopyChoice choice(LongCopy::automatic);
+  const unsigned spell = CopyChoice::spell(length);
+  EXPECT_EQ(send(choice, {1, 2}, 16 * spell), 15 * spell);
+  EXPECT_EQ(send(choice, {1, 2}, spell), 0U);
+}
+
+TEST(CopyChoice, The_first_message_goes_the_way_that_is_far_faster_for_shorter_ones) {
+  for (const bool shared : {true, false}) {
+    CopyChoice choice(LongCopy::automatic);
+    send(choice, shared ? Costs{1, 2} : Costs{2, 1}, 4 * CopyChoice::spell(length));
+    EXPECT_EQ(choice.pick(2 * length).way, shared ? LongCopy::share : LongCopy::stream);
+    EXPECT_EQ(choice.pick(8 * length).way, LongCopy::share)
+        << "nothing is known of half that length";
+  }
 }
 
 TEST(CopyChoice, What_the_sender_did_beforehand_does_not_count) {

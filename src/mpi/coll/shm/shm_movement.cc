@@ -159,13 +159,15 @@ void GatherRounds::post(Count round) {
   }
 }
 
+/// Members that reach into memory find the difference in the first round, and add none of their own.
 Awaited GatherRounds::follow_members() noexcept {
-  return follow_longest([&](std::uint32_t bytes) { return pieces_of(bytes).count(); });
+  return follow_longest([&](std::uint32_t bytes) {
+    return reads_memory(comm(), Family::gather, bytes) ? 1 : pieces_of(bytes).count();
+  });
 }
 
 void GatherRounds::begin_with_error(const Error& wrong) noexcept {
-  if (!at_root_) return follow_none();
-  note(wrong);
+  if (at_root_) note(wrong);
   follow_members();
 }
 

@@ -52,8 +52,8 @@ class GatherRounds : public ShmRounds {
   [[nodiscard]] base::Error finish() const;
 
   /// For `shm_reads.cc`: makes this call one that goes on after the first round, in which this rank
-  /// has found another length than its own. The root posts as many rounds as the others; for
-  /// them it is no error.
+  /// has found another length than its own. Only for the root it is an error; all post as many
+  /// rounds as the members that use payloads.
   void begin_with_error(const base::Error& wrong) noexcept;
 
  private:

@@ -141,7 +141,7 @@ Error reduce_read(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) 
   if (coll_area.failed()) return failure_of(comm);
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), bytes); wrong.failed())
       [[unlikely]] {
-    // A member with a short operand posts it in pieces, from this round on.
+    // Members with short operands post them in pieces, from this round on.
     ReduceRounds rounds(coll_area, call, comm);
     rounds.begin_with_error(wrong);
     return run_rounds(rounds, 1);

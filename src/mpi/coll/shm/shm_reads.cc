@@ -115,7 +115,7 @@ Error gather_write(ShmCollArea& coll_area, const Gather& call, const Comm& comm)
   if (coll_area.failed()) return failure_of(comm);
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), own.bytes()); wrong.failed())
       [[unlikely]] {
-    // A member with a short block posts it in pieces, from this round on.
+    // Members with short blocks post them in pieces, from this round on.
     GatherRounds rounds(coll_area, call, comm);
     rounds.begin_with_error(wrong);
     return run_rounds(rounds, 1);

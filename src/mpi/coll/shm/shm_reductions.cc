@@ -192,13 +192,14 @@ void ReduceRounds::post(Count round) {
 }
 
 Awaited ReduceRounds::follow_members() noexcept {
-  return follow_longest(
-      [&](std::uint32_t bytes) { return rounds_of(comm(), area(), bytes, type_); });
+  return follow_longest([&](std::uint32_t bytes) {
+    return reads_memory(comm(), Family::reduce, bytes) ? 1
+                                                       : rounds_of(comm(), area(), bytes, type_);
+  });
 }
 
 void ReduceRounds::begin_with_error(const Error& wrong) noexcept {
-  if (!at_root_) return follow_none();
-  note(wrong);
+  if (at_root_) note(wrong);
   follow_members();
 }
 

@@ -107,13 +107,8 @@ class ShmRounds {
     rounds_ = round + 1 + std::max<Count>(more, 0);
     return {};
   }
-  /// After an error: the rounds that are left are posted empty, for the rank that waits for them.
-  void follow_none() noexcept {
-    after_error_ = true;
-    followed_ = 0;
-  }
-  /// After an error in the first round of the one rank that waits for all others: as many rounds as
-  /// the longest of theirs are posted. `rounds_of(std::uint32_t bytes)` are the rounds of a member
+  /// After an error in the first round of a rank that waits for all others: as many rounds as the
+  /// longest of theirs are posted. `rounds_of(std::uint32_t bytes)` are the rounds of a member
   /// with that many bytes. To be called again when what is missing is there.
   template <class RoundsOf>
   Awaited follow_longest(const RoundsOf& rounds_of) noexcept {
