@@ -105,8 +105,10 @@ void Generations::mark_ended(std::uint32_t rank) {
     if (generation < own.generation) continue;
     wire::RankRecord& record = segment.records()[rank];
     const bool had_left = wire::state_of(record) == wire::RankState::finalized;
+    // Who sees the end can see that it is a failure, and who is woken by the failure sees the end.
+    const bool is_news = !had_left && segment.mark_failed(rank);
     set_state(record, wire::RankState::exited);
-    if (!had_left) segment.announce_failure(rank);
+    if (is_news) segment.wake_others(rank);
   }
 }
 

@@ -57,11 +57,18 @@ void JobSegment::discard_areas() const noexcept {
   (void)::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, end - offset);
 }
 
-void JobSegment::announce_failure(std::uint32_t index) const noexcept {
-  if (!wire::mark_failed(header(), records()[index])) return;
+bool JobSegment::mark_failed(std::uint32_t index) const noexcept {
+  return wire::mark_failed(header(), records()[index]);
+}
+
+void JobSegment::wake_others(std::uint32_t index) const noexcept {
   for (std::uint32_t rank = 0; rank < records().size(); ++rank) {
     if (rank != index) wake(rank);
   }
+}
+
+void JobSegment::announce_failure(std::uint32_t index) const noexcept {
+  if (mark_failed(index)) wake_others(index);
 }
 
 /// Ranks that sleep on a socket check it within a second.

@@ -35,6 +35,9 @@ class JobSegment {
 
   /// Informs ranks that wait inside MPI that a rank has failed. Wakes those that sleep.
   void announce_failure(std::uint32_t index) const noexcept;
+  /// The two parts of that: true for the first caller, and the others look.
+  [[nodiscard]] bool mark_failed(std::uint32_t index) const noexcept;
+  void wake_others(std::uint32_t index) const noexcept;
   /// Informs ranks that wait inside MPI that the job is over.
   void announce_end() const noexcept;
 

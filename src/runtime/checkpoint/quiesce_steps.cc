@@ -24,19 +24,24 @@ bool QuiesceSteps::reached(std::uint32_t step) const noexcept {
   });
 }
 
+base::Error QuiesceSteps::check_deaths() const {
+  if (job_.failed_ranks() == 0) return {};
+  const std::vector<Job::Death> dead = job_.deaths();
+  return base::failure(ErrorClass::proc_failed,
+                       "rank %u of the job has died, so there is no checkpoint of all ranks",
+                       dead.empty() ? 0 : dead.front().rank);
+}
+
 base::Error QuiesceSteps::check() const {
-  if (job_.failed_ranks() != 0) {
-    const std::vector<Job::Death> dead = job_.deaths();
-    return base::failure(ErrorClass::proc_failed,
-                         "rank %u of the job has died, so there is no checkpoint of all ranks",
-                         dead.empty() ? 0 : dead.front().rank);
-  }
+  if (base::Error error = check_deaths(); error.failed()) return error;
   for (const wire::RankRecord& record : job_.records()) {
     const wire::RankState state = wire::state_of(record);
     const bool late = record.quiesce_step.load(std::memory_order_acquire) < step_;
     // A rank with closed networks is `finalized`, too, but it has come as far as all others.
     const bool left = state == wire::RankState::finalized || state == wire::RankState::exited;
     if (!late || !left) continue;
+    // It may have died since the first look; mpiexec announces that before it notes the end.
+    if (base::Error error = check_deaths(); error.failed()) return error;
     return base::failure(ErrorClass::other,
                          "rank %u has left MPI or ended; all ranks of the job have to call this",
                          record.rank);

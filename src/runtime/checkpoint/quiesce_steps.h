@@ -52,6 +52,8 @@ class QuiesceSteps {
 
  private:
   [[nodiscard]] bool reached(std::uint32_t step) const noexcept;
+  /// Whether a rank has died.
+  [[nodiscard]] base::Error check_deaths() const;
   [[nodiscard]] base::Error check() const;
   void reach_next(wire::RankRecord& own) noexcept;
 
