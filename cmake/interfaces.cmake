@@ -12,6 +12,7 @@ function(fulmar_add_interface name version)
   set(folder ${CMAKE_SOURCE_DIR}/interfaces/${name})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
   add_library(${name} SHARED ${sources})
+  # Not the folder itself, whose headers could hide those of the system.
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/interfaces
                              PUBLIC ${FULMAR_INCLUDE_DIR})
   if(arg_ON)

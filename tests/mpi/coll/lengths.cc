@@ -323,6 +323,31 @@ bool waits_for_shorter(const Kind& kind, MPI_Comm comm) {
   return has_own_cores() && kind.seen == Seen::by_root && !kind.various && test::size_of(comm) > 2;
 }
 
+/// The root alone has another length, in blocking and other calls: it posts as many pieces as the others.
+void run_at_root() {
+  for (const Kind& kind : kinds) {
+    if (kind.seen != Seen::by_root || kind.various) continue;
+    for (const Lengths& lengths :
+         {Lengths{100, 600000}, Lengths{600000, 100}, Lengths{600000, 700000},
+          Lengths{60000, 600000}, Lengths{600000, 60000}}) {
+      MPI_Comm comm = returning();
+      const bool at_root = test::rank_of(comm) == 0;
+      Buffers buffers(static_cast<std::size_t>(test::size_of(comm)) * 700000);
+      const int code = kind.call(buffers, at_root ? lengths.even : lengths.odd, comm);
+      const std::string what = std::string(kind.name) + " where the root has another length";
+      const bool given_more = lengths.odd > lengths.even;
+      test::expect_class(code,
+                         !at_root     ? MPI_SUCCESS
+                         : given_more ? MPI_ERR_TRUNCATE
+                                      : MPI_ERR_COUNT,
+                         what.c_str());
+      use(comm, what);
+      MPI_Comm_free(&comm);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+}
+
 /// There ranks with long data reach into each other's memory: some would, and some would not.
 void run_across_memory() {
   for (const Kind& kind : kinds) {
@@ -410,6 +435,7 @@ int main(int argc, char** argv) {
   run_long();
   run_without_staging();
   run_across_reads();
+  run_at_root();
   if (has_own_cores()) run_across_memory();
   run_roots();
   return test::finish();

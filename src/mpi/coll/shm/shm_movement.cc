@@ -124,10 +124,12 @@ Pieces GatherRounds::pieces_of(Count bytes) const noexcept {
   return {bytes, payload_bytes(comm(), area(), bytes, Flow::one_way)};
 }
 
-GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& comm) noexcept
+GatherRounds::GatherRounds(ShmCollArea& area, const Gather& call, const Comm& comm,
+                           Reads reads) noexcept
     : ShmRounds(area, comm),
       call_(call),
       at_root_(comm.rank == call.root),
+      reads_(reads),
       own_(at_root_ ? call.receive.to(call.root) : call.send),
       pieces_(pieces_of(own_.bytes())) {
   set_rounds(pieces_);
@@ -162,7 +164,8 @@ void GatherRounds::post(Count round) {
 /// Members that reach into memory find the difference in the first round, and add none of their own.
 Awaited GatherRounds::follow_members() noexcept {
   return follow_longest([&](std::uint32_t bytes) {
-    return reads_memory(comm(), Family::gather, bytes) ? 1 : pieces_of(bytes).count();
+    const bool reaches = reads_ == Reads::maybe && reads_memory(comm(), Family::gather, bytes);
+    return reaches ? 1 : pieces_of(bytes).count();
   });
 }
 
@@ -193,7 +196,7 @@ Awaited GatherRounds::take(Count round) {
 Error GatherRounds::finish() const { return result(); }
 
 Error gather_on(ShmCollArea& coll_area, const Gather& call, const Comm& comm) {
-  GatherRounds rounds(coll_area, call, comm);
+  GatherRounds rounds(coll_area, call, comm, Reads::maybe);
   return run_rounds(rounds);
 }
 

@@ -42,7 +42,8 @@ class BcastRounds : public ShmRounds {
 
 class GatherRounds : public ShmRounds {
  public:
-  GatherRounds(device::ShmCollArea& area, const Gather& call, const Comm& comm) noexcept;
+  GatherRounds(device::ShmCollArea& area, const Gather& call, const Comm& comm,
+               Reads reads = Reads::never) noexcept;
   [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Gather& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
@@ -62,14 +63,11 @@ class GatherRounds : public ShmRounds {
 
   const Gather& call_;
   const bool at_root_;
+  const Reads reads_;
   const Packed own_;
   const Pieces pieces_;
   int step_ = 1;  ///< how far behind the root in the ring of ranks the next block comes from
 };
-
-/// Whether a scatter may be one in which ranks that have other lengths read the root's memory
-/// (shm_reads.cc).
-enum class Reads : std::uint8_t { never, maybe };
 
 class ScatterRounds : public ShmRounds {
  public:

@@ -142,7 +142,7 @@ Error reduce_read(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) 
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), bytes); wrong.failed())
       [[unlikely]] {
     // Members with short operands post them in pieces, from this round on.
-    ReduceRounds rounds(coll_area, call, comm);
+    ReduceRounds rounds(coll_area, call, comm, Reads::maybe);
     rounds.begin_with_error(wrong);
     return run_rounds(rounds, 1);
   }

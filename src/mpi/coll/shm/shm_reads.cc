@@ -116,7 +116,7 @@ Error gather_write(ShmCollArea& coll_area, const Gather& call, const Comm& comm)
   if (const Error wrong = check_lengths(coll_area, coll_area.size(), own.bytes()); wrong.failed())
       [[unlikely]] {
     // Members with short blocks post them in pieces, from this round on.
-    GatherRounds rounds(coll_area, call, comm);
+    GatherRounds rounds(coll_area, call, comm, Reads::maybe);
     rounds.begin_with_error(wrong);
     return run_rounds(rounds, 1);
   }

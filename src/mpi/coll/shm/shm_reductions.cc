@@ -157,11 +157,12 @@ Error allreduce_on(ShmCollArea& coll_area, const Allreduce& call, const Comm& co
   return run_rounds(rounds);
 }
 
-ReduceRounds::ReduceRounds(ShmCollArea& area, const Reduce& call, const Comm& comm)
+ReduceRounds::ReduceRounds(ShmCollArea& area, const Reduce& call, const Comm& comm, Reads reads)
     : ShmRounds(area, comm),
       call_(call),
       type_(*call.type),
       at_root_(comm.rank == call.root),
+      reads_(reads),
       own_(ConstData{is_in_place(call.send) ? call.receive : call.send, call.count, &type_}),
       pieces_(cut(comm, area, call.count, type_, Flow::one_way)),
       operands_(area, *call.op, type_, at_root_ ? pieces_.most : 0) {
@@ -193,8 +194,8 @@ void ReduceRounds::post(Count round) {
 
 Awaited ReduceRounds::follow_members() noexcept {
   return follow_longest([&](std::uint32_t bytes) {
-    return reads_memory(comm(), Family::reduce, bytes) ? 1
-                                                       : rounds_of(comm(), area(), bytes, type_);
+    const bool reaches = reads_ == Reads::maybe && reads_memory(comm(), Family::reduce, bytes);
+    return reaches ? 1 : rounds_of(comm(), area(), bytes, type_);
   });
 }
 
@@ -224,7 +225,7 @@ Awaited ReduceRounds::take(Count round) {
 Error ReduceRounds::finish() const { return result(at_root_ ? operands_.error() : Error{}); }
 
 Error reduce_on(ShmCollArea& coll_area, const Reduce& call, const Comm& comm) {
-  ReduceRounds rounds(coll_area, call, comm);
+  ReduceRounds rounds(coll_area, call, comm, Reads::maybe);
   return run_rounds(rounds);
 }
 

@@ -41,7 +41,8 @@ class AllreduceRounds : public ShmRounds {
 
 class ReduceRounds : public ShmRounds {
  public:
-  ReduceRounds(device::ShmCollArea& area, const Reduce& call, const Comm& comm);
+  ReduceRounds(device::ShmCollArea& area, const Reduce& call, const Comm& comm,
+               Reads reads = Reads::never);
   [[nodiscard]] static AreaNeeds needs(const Comm& comm, const Reduce& call) noexcept;
 
   [[nodiscard]] std::size_t posted_bytes(Count round) const noexcept;
@@ -59,6 +60,7 @@ class ReduceRounds : public ShmRounds {
   const Reduce& call_;
   const Datatype& type_;
   const bool at_root_;
+  const Reads reads_;
   const Packed own_;
   const Pieces pieces_;
   PostedOperands operands_;

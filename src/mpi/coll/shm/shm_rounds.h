@@ -60,6 +60,10 @@ struct Awaited {
   }
 };
 
+/// Whether a call is one in which ranks that have other lengths may reach into each other's memory
+/// (memory_offers.h): a blocking one.
+enum class Reads : std::uint8_t { never, maybe };
+
 /// What all such calls have in common.
 class ShmRounds {
  public:
