@@ -1,79 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// A file system that interrupts calls, does half of what it is asked for, and fails. The program has
-// the functions of the system that the library calls.
+// A file system that interrupts calls, does half of what it is asked for, and fails (faulty_calls.h).
 // ranks: 1 2 4
 // networks: tcp
 
 #include <mpi.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
+#include <array>
 #include <cstring>
 #include <numeric>
 
+#include "faulty_calls.h"
 #include "support/files.h"
 
 namespace {
 
-enum class Fault { none, interrupted, halved, no_space, damaged };
-std::atomic<Fault> fault{Fault::none};
-std::atomic<int> calls{0};
-std::atomic<int> calls_before_failure{0};
-
-/// What the next call does: bytes to move, or -1 with errno.
-ssize_t allowed(std::size_t bytes) {
-  const int call = calls++;
-  switch (fault.load()) {
-    case Fault::interrupted:
-      errno = EINTR;
-      return call % 2 == 0 ? -1 : static_cast<ssize_t>(bytes);
-    case Fault::halved:
-      return static_cast<ssize_t>(bytes > 1 && call % 3 != 0 ? bytes / 2 : bytes);
-    case Fault::no_space:
-    case Fault::damaged:
-      if (call < calls_before_failure) return static_cast<ssize_t>(bytes);
-      errno = fault == Fault::no_space ? ENOSPC : EIO;
-      return -1;
-    default:
-      return static_cast<ssize_t>(bytes);
-  }
-}
-
-ssize_t moved(long call, int file, std::uintptr_t memory, std::size_t bytes, off_t offset) {
-  const ssize_t some = allowed(bytes);
-  if (some < 0) return -1;
-  return ::syscall(call, file, memory, static_cast<std::size_t>(some), offset);
-}
-
-/// Of a list of pieces the first one, or half of it.
-ssize_t moved(long call, int file, const iovec* pieces, off_t offset) {
-  return moved(call, file, reinterpret_cast<std::uintptr_t>(pieces->iov_base), pieces->iov_len,
-               offset);
-}
-
-}  // namespace
-
-extern "C" ssize_t pwrite(int file, const void* memory, std::size_t bytes, off_t offset) {
-  return moved(SYS_pwrite64, file, reinterpret_cast<std::uintptr_t>(memory), bytes, offset);
-}
-extern "C" ssize_t pread(int file, void* memory, std::size_t bytes, off_t offset) {
-  return moved(SYS_pread64, file, reinterpret_cast<std::uintptr_t>(memory), bytes, offset);
-}
-extern "C" ssize_t pwritev(int file, const iovec* pieces, int /*count*/, off_t offset) {
-  return moved(SYS_pwrite64, file, pieces, offset);
-}
-extern "C" ssize_t preadv(int file, const iovec* pieces, int /*count*/, off_t offset) {
-  return moved(SYS_pread64, file, pieces, offset);
-}
-
-namespace {
-
+using faulty::Fault;
 using test::expect;
 using test::expect_class;
 using test::expect_equal;
@@ -105,14 +49,14 @@ void everything_arrives(Case& all, Fault what, MPI_Datatype pieces) {
     for (const bool in_pieces : {false, true}) {
       MPI_Datatype type = in_pieces ? pieces : MPI_INT;
       const int elements = in_pieces ? count / 2048 : count;
-      fault = what;
+      faulty::set(what);
       succeeds(all.write(collective, type, elements), "write");
-      fault = Fault::none;
+      faulty::set(Fault::none);
       MPI_Barrier(MPI_COMM_WORLD);
       std::ranges::fill(all.back, -1);
-      fault = what;
+      faulty::set(what);
       succeeds(all.read(collective, type, elements), "read");
-      fault = Fault::none;
+      faulty::set(Fault::none);
       for (int i = 0; i < count; ++i) {
         const auto at = static_cast<std::size_t>(i);
         const bool is_data = !in_pieces || (i < elements * 2048 && i % 2048 < 1024);
@@ -131,34 +75,29 @@ void failures_are_told(Case& all) {
   const int size = test::size_of(MPI_COMM_WORLD);
   for (int failing = 0; failing < size; ++failing) {
     for (int before : {0, 2}) {
-      calls = 0;
-      calls_before_failure = before;
-      if (all.rank == failing) fault = Fault::no_space;
+      if (all.rank == failing) faulty::set(Fault::no_space, before);
       const int code = all.write(true, MPI_INT, count);
-      fault = Fault::none;
       // Which ranks write is the library's choice; if one of them fails, all get the error.
-      int failed = code != MPI_SUCCESS ? 1 : 0;
-      int sum = 0;
-      MPI_Allreduce(&failed, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-      expect(sum == 0 || sum == size, "an error at all ranks or at none");
-      if (failed != 0) {
+      std::array<int, 2> sums = {code != MPI_SUCCESS ? 1 : 0, faulty::state().failed};
+      faulty::set(Fault::none);
+      MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      expect_equal(sums[0], sums[1] != 0 ? size : 0, "an error at all ranks or at none");
+      if (code != MPI_SUCCESS) {
         expect_class(code, MPI_ERR_NO_SPACE, "the class");
         char text[MPI_MAX_ERROR_STRING] = "";
         int length = 0;
         MPI_Error_string(code, text, &length);
         expect(std::strstr(text, "offset") != nullptr, "the text says where");
       }
-      if (failing == 0 && before == 0) expect_equal(sum, size, "rank 0 writes in any case");
+      if (failing == 0 && before == 0) expect_equal(sums[0], size, "rank 0 writes in any case");
     }
   }
-  calls = 0;
-  calls_before_failure = 0;
-  fault = Fault::damaged;
+  faulty::set(Fault::damaged);
   expect_class(all.read(false, MPI_INT, count), MPI_ERR_IO, "a read that fails");
   MPI_Request request = MPI_REQUEST_NULL;
   succeeds(MPI_File_iread_at(all.file, 0, all.back.data(), count, MPI_INT, &request), "iread_at");
   expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_IO, "the error comes with the end");
-  fault = Fault::none;
+  faulty::set(Fault::none);
   MPI_Barrier(MPI_COMM_WORLD);
   succeeds(all.write(true, MPI_INT, count), "the file goes on");
   succeeds(all.read(true, MPI_INT, count), "the file goes on");
