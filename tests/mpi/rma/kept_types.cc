@@ -68,6 +68,7 @@ void use(Kind kind, bool fences) {
         expect_equal(
             MPI_Accumulate(own.data(), count, MPI_INT, next, at, 1, each.type, MPI_SUM, win),
             MPI_SUCCESS, "accumulate");
+        MPI_Win_flush_local(next, win);  // own is MPI's until then
         for (int& value : own) value *= 2;
       }
     }
