@@ -111,7 +111,7 @@ Result<TypeMap> repeat(const TypeMap& map, std::int64_t count, std::int64_t stri
   TypeMap made = map;
   made.size = math.multiply(map.size, count);
   Interval bounds;
-  bounds.cover(map.lb, map.ub, count, stride, math);
+  bounds.cover(map.lb, math.add(map.lb, map.extent()), count, stride, math);
   made.lb = bounds.low;
   made.ub = bounds.high;
   if (map.size != 0) {
@@ -142,7 +142,8 @@ Result<TypeMap> compose(std::span<const Placement> placements) {
     made.size = math.add(made.size, math.multiply(map->size, count));
     made.alignment = std::max(made.alignment, map->alignment);
     Interval& outer = map->marked ? marks : bounds;
-    outer.cover(math.add(map->lb, at), math.add(map->ub, at), count, extent, math);
+    outer.cover(math.add(map->lb, at), math.add(math.add(map->lb, extent), at), count, extent,
+                math);
     if (map->size == 0) continue;
     data.cover(math.add(map->true_lb, at), math.add(map->true_ub, at), count, extent, math);
     if (math.overflow()) return too_large();

@@ -15,8 +15,9 @@ namespace fulmar::mpi {
 /// Datatypes are built by building these; nothing here knows handles.
 ///
 /// Bounds follow section 5.1.7: `marked` means that lower and upper bound were set by
-/// MPI_Type_create_resized in the map or a part of it. Unmarked maps begin and end with their data,
-/// and their extent is rounded up to the strictest alignment of their elements.
+/// MPI_Type_create_resized in the map or a part of it. Unmarked maps begin with their data and end with the extents of the
+/// types they are made of, and their extent is rounded up to the strictest alignment of their elements. (By the letter they end with
+/// their data: docs/liberal.md.)
 struct TypeMap {
   std::int64_t size = 0;
   std::int64_t lb = 0;

@@ -21,6 +21,8 @@ struct ReferenceType {
   std::vector<Entry> entries;
   std::vector<std::int64_t> lower_marks;
   std::vector<std::int64_t> upper_marks;
+  /// Where the types it is made of end, each with its whole extent (docs/liberal.md).
+  std::vector<std::int64_t> ends;
 
   [[nodiscard]] std::int64_t size() const {
     std::int64_t sum = 0;
@@ -45,7 +47,9 @@ struct ReferenceType {
     if (!upper_marks.empty()) {
       return *std::max_element(upper_marks.begin(), upper_marks.end()) - lb();
     }
-    std::int64_t length = true_ub() - true_lb();
+    std::int64_t ub = true_ub();
+    for (const std::int64_t end : ends) ub = std::max(ub, end);
+    std::int64_t length = ub - true_lb();
     std::int64_t alignment = 1;
     for (const Entry& entry : entries) {
       alignment = std::max<std::int64_t>(alignment, entry.basic->alignment);
@@ -59,6 +63,7 @@ struct ReferenceType {
     const std::int64_t step = part.extent();
     for (std::int64_t i = 0; i < count; ++i, at += step) {
       for (const Entry& entry : part.entries) entries.push_back({entry.at + at, entry.basic});
+      if (part.upper_marks.empty() && !part.entries.empty()) ends.push_back(part.lb() + step + at);
       for (const std::int64_t mark : part.lower_marks) lower_marks.push_back(mark + at);
       for (const std::int64_t mark : part.upper_marks) upper_marks.push_back(mark + at);
     }
