@@ -6,7 +6,7 @@ usage: prepare.py [--ulfm | --pypi]      (FULMAR_BUILD_DIR names the build; defa
 
 With --ulfm a third wheel is built, with Fulmar's mpicc and the functions of mpi-ext.h, which mpi4py would
 else replace by calls of its own: site-ulfm. With --pypi the wheel is the one that `pip install mpi4py` installs, which
-has a module for each ABI: site-pypi.
+has a module for each ABI: site-pypi, with NumPy beside it, for the tests that need it.
 
 Everything lies below external/mpi4py in the build folder: the source, a virtual environment with what the
 build needs, one with MPICH, and the two wheels unpacked as site-fulmar and site-mpich. What is there already
@@ -105,7 +105,7 @@ def fetch_wheel():
     if (site("pypi") / "ready").exists():
         return
     shutil.rmtree(site("pypi"), ignore_errors=True)
-    pip("wheel of PyPI", "install", "-q", "--no-deps", "--only-binary", ":all:", "--target", site("pypi"),
+    pip("wheel of PyPI", "install", "-q", "--no-deps", "--only-binary", ":all:", "--target", site("pypi"), "numpy",
         f"mpi4py=={VERSION}")
     modules = {abi: list(site("pypi").glob(f"mpi4py/MPI.{abi}*.so")) for abi in ("mpich", "openmpi")}
     if not all(modules.values()):

@@ -107,7 +107,8 @@ class Runner:
         status, output, seconds = self.tests(name, *words)
         counts = [int(count) for count in re.findall(r"Ran (\d+) tests?", output)]
         # Its banner says which mpi4py a rank imported.
-        passed = status == 0 and len(counts) == self.ranks == output.count(f"({self.environment['PYTHONPATH']}/")
+        banner = f"mpi4py {prepare.VERSION} ({self.environment['PYTHONPATH']}/"
+        passed = status == 0 and len(counts) == self.ranks == output.count(banner)
         number = max(counts, default=0)
         print(f"  {name:22} {'passed' if passed else 'FAILED'} {seconds:6.1f} s {number:5} tests", flush=True)
         if passed and self.preloaded:
