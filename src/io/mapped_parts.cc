@@ -115,7 +115,9 @@ void MappedParts::ask_for_whole_blocks(Chunk& chunk, std::int64_t first, std::in
         std::min(expected_end_, at + block_bytes) - std::max(expected_first_, at);
     const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % block_bytes == 0;
     if (written < block_bytes / 2 || at + block_bytes > last_page_end || !aligned) continue;
-    // A kernel that cannot do so makes pages as ever.
+    // A kernel that cannot do so makes pages as ever. Without the first advice it also reads ahead: a rank that finds this block
+    // made by another one would make small pages in the next.
+    (void)::madvise(memory, block_bytes, MADV_RANDOM);
     (void)::madvise(memory, block_bytes, MADV_HUGEPAGE);
   }
 }
