@@ -1,39 +1,80 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
-"""mpi4py's own tests across two fake hosts with two ranks each: between them tcp, within them shared memory.
+"""mpi4py's own tests across two fake hosts with up to two ranks each: between them tcp, within them shared memory.
 
-usage: mpi4py_hosts.py [ARGUMENT of tests/external/mpi4py/run.py...]     (default: --soak --timeout 900)
+usage: mpi4py_hosts.py [--launcher mpiexec|hydra|prterun|slurm] [ARGUMENT of tests/external/mpi4py/run.py...]
+                       (default: --launcher mpiexec --ranks 4 --soak --timeout 900)
+
+mpiexec is ours with Hydra beneath it; the others start the ranks themselves.
 """
 
+import argparse
 import os
 import shlex
 import subprocess
 import sys
 
+import slurm
 import support
 
 RECIPES = support.SOURCE / "tests" / "external" / "mpi4py"
 
 
-def main(arguments):
-    if reason := support.can_make_hosts():
-        support.skip(reason)
-    hydra = support.hydra()
-    support.HostsTest.setUpClass()
-    launch = [support.FAKECLUSTER, "exec", "node0", "--", support.MPIEXEC, "--manager", "hydra",
-              "--host", "node0:2,node1:2"]
+def of_mpiexec(_):
+    return [support.MPIEXEC, "--manager", "hydra", "--host", "node0:2,node1:2"], {}
+
+
+def of_hydra(_):
+    return [support.hydra(), "-hosts", "node0:2,node1:2"], {}
+
+
+def of_prterun(_):
+    program, settings = support.prterun()
+    # Processes that are spawned find no free place otherwise.
+    return [program, "--host", "node0:2,node1:2", "--map-by", ":OVERSUBSCRIBE"], settings
+
+
+def of_slurm(daemons):
+    # A step takes all processors of its nodes, so new processes share them. `-N1-2`: one rank needs one node.
+    return ["srun", "--mpi=pmi2", "--overlap", "-N1-2"], daemons.settings
+
+
+LAUNCHERS = {"mpiexec": of_mpiexec, "hydra": of_hydra, "prterun": of_prterun, "slurm": of_slurm}
+
+
+def run(launcher, daemons, arguments):
+    """prepare.py, then run.py with the words of the launcher; the exit status."""
+    words, changes = LAUNCHERS[launcher](daemons)
+    launch = [support.FAKECLUSTER, "exec", "node0", "--", *words]
     settings = support.environment(
-        HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=support.RSH, PATH=f"{hydra.parent}:{os.environ['PATH']}",
-        FULMAR_BUILD_DIR=support.BUILD, FULMAR_TEST_LAUNCH=shlex.join(map(str, launch)))
+        HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=support.RSH,
+        PATH=f"{support.hydra().parent}:{os.environ['PATH']}", FULMAR_BUILD_DIR=support.BUILD,
+        FULMAR_TEST_LAUNCH=shlex.join(map(str, launch)), **changes)
+    for script in (["prepare.py"], ["run.py", "--ranks", "4", *arguments]):
+        command = [sys.executable, "-B", RECIPES / script[0], *script[1:]]
+        status = subprocess.run(command, env=settings, stdin=subprocess.DEVNULL, check=False).returncode
+        if status != 0:
+            return status
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--launcher", choices=LAUNCHERS, default="mpiexec")
+    arguments, rest = parser.parse_known_args()
+    reason = support.can_make_hosts() or (slurm.lacking() if arguments.launcher == "slurm" else "")
+    if reason:
+        support.skip(reason)
+    support.HostsTest.setUpClass()
+    daemons = None
     try:
-        for script in (["prepare.py"], ["run.py", "--ranks", "4", *arguments]):
-            command = [sys.executable, "-B", RECIPES / script[0], *script[1:]]
-            status = subprocess.run(command, env=settings, stdin=subprocess.DEVNULL, check=False).returncode
-            if status != 0:
-                return status
-        return 0
+        if arguments.launcher == "slurm":
+            daemons = slurm.Daemons(support.HostsTest.folder, support.HostsTest.HOSTS)
+        return run(arguments.launcher, daemons, rest or ["--soak", "--timeout", "900"])
     finally:
+        if daemons:
+            daemons.end()
         support.HostsTest.tearDownClass()
 
 
-sys.exit(main(sys.argv[1:] or ["--soak", "--timeout", "900"]))
+sys.exit(main())

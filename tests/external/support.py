@@ -47,12 +47,11 @@ def run(command, timeout, env=None, cwd=None):
 def launch(timeout):
     """The words of the build's own mpiexec before `-n`, which ends a job in time and cleans up.
 
-    FULMAR_TEST_LAUNCH: words in place of the build's mpiexec, which go before its options, as for several hosts.
+    FULMAR_TEST_LAUNCH: words in place of the build's mpiexec, any launcher that knows -n, as for several hosts.
     """
-    words = shlex.split(os.environ.get("FULMAR_TEST_LAUNCH", ""))
-    if not words:
-        words = [str(BIN / "mpiexec"), "--deadlock-timeout", "30", "--deadlock-abort"]
-    return [*words, "--timeout", str(timeout)]
+    if words := shlex.split(os.environ.get("FULMAR_TEST_LAUNCH", "")):
+        return ["timeout", str(timeout), *words]
+    return [str(BIN / "mpiexec"), "--deadlock-timeout", "30", "--deadlock-abort", "--timeout", str(timeout)]
 
 
 def mpiexec(ranks, command, timeout, env=None, cwd=None):
