@@ -40,7 +40,8 @@ static void agree(int rounds, int ranks, int rank) {
     const double begin = MPI_Wtime();
     for (int j = 0; j < agreements; ++j) {
       int flag = rank == 1 ? 6 : 7;
-      need(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS && flag == 6, "an agreement has failed");
+      need(MPIX_Comm_agree(MPI_COMM_WORLD, &flag) == MPI_SUCCESS && flag == 6,
+           "an agreement has failed");
     }
     seconds[i] = (MPI_Wtime() - begin) / agreements;
   }
@@ -68,7 +69,8 @@ static void recover(int ranks, int rank) {
   const double begin = MPI_Wtime();
   if (rank == ranks - 1) raise(SIGKILL);
   int flag = 1;
-  MPIX_Comm_agree(MPI_COMM_WORLD, &flag);  // with the error class where the failure is known by then
+  MPIX_Comm_agree(MPI_COMM_WORLD,
+                  &flag);  // with the error class where the failure is known by then
   seconds[0] = MPI_Wtime() - begin;
   report("agree-after-kill", ranks, rank, 1);
   MPI_Comm living;

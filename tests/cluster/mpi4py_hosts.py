@@ -2,10 +2,11 @@
 # Copyright (c) 2026 the Fulmar authors
 """mpi4py's own tests across two fake hosts with up to two ranks each: between them tcp, within them shared memory.
 
-usage: mpi4py_hosts.py [--launcher mpiexec|hydra|prterun|slurm] [ARGUMENT of tests/external/mpi4py/run.py...]
+usage: mpi4py_hosts.py [--launcher mpiexec|hydra|hydra-here|prterun|slurm] [ARGUMENT of tests/external/mpi4py/run.py...]
                        (default: --launcher mpiexec --ranks 4 --soak --timeout 900)
 
-mpiexec is ours with Hydra beneath it; the others start the ranks themselves.
+mpiexec is ours with Hydra beneath it; the others start the ranks themselves. hydra-here uses one host: Hydra 5.0.2 cannot
+spawn twice on several (an assertion about a proxy's control_fd ends it).
 """
 
 import argparse
@@ -28,6 +29,10 @@ def of_hydra(_):
     return [support.hydra(), "-hosts", "node0:2,node1:2"], {}
 
 
+def of_hydra_here(_):
+    return [support.hydra(), "-hosts", "node0:4"], {}
+
+
 def of_prterun(_):
     program, settings = support.prterun()
     # Processes that are spawned find no free place otherwise.
@@ -39,7 +44,7 @@ def of_slurm(daemons):
     return ["srun", "--mpi=pmi2", "--overlap", "-N1-2"], daemons.settings
 
 
-LAUNCHERS = {"mpiexec": of_mpiexec, "hydra": of_hydra, "prterun": of_prterun, "slurm": of_slurm}
+LAUNCHERS = {"mpiexec": of_mpiexec, "hydra": of_hydra, "hydra-here": of_hydra_here, "prterun": of_prterun, "slurm": of_slurm}
 
 
 def run(launcher, daemons, arguments):

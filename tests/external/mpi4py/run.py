@@ -2,7 +2,7 @@
 # Copyright (c) 2026 the Fulmar authors
 """Runs mpi4py on Fulmar: its bench programs, then its own test files, as suites.txt says.
 
-usage: run.py [--ranks N] [--wheel NAME] [--soak] [--excluded] [--bench-only] [--only FILE...]
+usage: run.py [--ranks N] [--wheel NAME] [--soak] [--excluded] [--bench-only] [--only FILE...] [--without FILE...]
 
 The wheels are those of prepare.py; `mpich`, built with MPICH's compiler, finds Fulmar through LD_LIBRARY_PATH. pypi-mpich and
 pypi-openmpi are the two halves of PyPI's wheel, which run on the libraries that mpiexec offers for other ABIs.
@@ -163,6 +163,7 @@ def main():
     parser.add_argument("--excluded", action="store_true")
     parser.add_argument("--bench-only", action="store_true")
     parser.add_argument("--only", nargs="+", metavar="FILE")
+    parser.add_argument("--without", nargs="+", metavar="FILE", default=[])
     arguments = parser.parse_args()
     if not prepare.site(arguments.wheel.partition("-")[0]).exists():
         support.skip("prepare.py has built no wheel (see its own output)")
@@ -177,6 +178,7 @@ def main():
     failed = 0 if arguments.only else runner.bench(arguments.bench_only or arguments.soak)
     names = arguments.only or [name for name, ranks in plan.files.items()
                                if not arguments.bench_only and (arguments.soak or str(arguments.ranks) in ranks)]
+    names = [name for name in names if name not in arguments.without]
     for name in names:
         failed += runner.suite(name, plan.single)
     print(f"{failed} failed of {len(names)} test files and the bench programs")
