@@ -67,10 +67,12 @@ Count move_windows(const Access& access, Count position, Count bytes, MappedPart
   return at - position;
 }
 
-/// Whether the access fills a block that may become one page, but for what other ranks' runs leave at its ends.
+/// What other ranks' runs leave of a block at its ends, at most.
+constexpr Count slack = 64 << 10;
+constexpr Count block = MappedParts::block_bytes;
+
+/// Whether the access fills a block that may become one page, but for the slack.
 bool fills_a_block(const Access& access) {
-  constexpr Count slack = 64 << 10;
-  constexpr Count block = MappedParts::block_bytes;
   const FileView::Part whole = access.part();
   const Count first = (std::max<Count>(whole.first - slack, 0) + block - 1) / block * block;
   return access.large_pages && first + block <= whole.end + slack;
@@ -100,11 +102,11 @@ bool is_worth_mapping(const Access& access, Count position, Count bytes,
 /// Whether this byte lies in a block that can become one page once a rank that writes behind it has made the file longer: small
 /// pages that are made before stay small.
 bool waits_for_a_block(const Access& access, Count offset) {
-  if (!fills_a_block(access)) return false;
+  const Count block_end = (offset / block + 1) * block;
+  if (!fills_a_block(access) || block_end > access.part().end + slack) return false;
   constexpr Count page = 4096;
-  constexpr Count block = MappedParts::block_bytes;
   const base::Result<std::int64_t> size = access.file->size();
-  return size.ok() && (size.value() + page - 1) / page * page < (offset / block + 1) * block;
+  return size.ok() && (size.value() + page - 1) / page * page < block_end;
 }
 
 /// Where a rank begins, from 0 on: another place for each, as ranks that make the same new pages usable at

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -158,6 +159,20 @@ void memory_around() {
   MPI_Free_mem(memory);
 }
 
+/// Of this process once all have connections with each other. Two that call each other at once have one too many for a moment,
+/// so it is waited, in MPI, until there are no more than `most`.
+int descriptors_at_rest(MPI_Comm comm, int most) {
+  MPI_Barrier(comm);
+  const double end = MPI_Wtime() + 10;
+  while (descriptors().all > most && MPI_Wtime() < end) {
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &found, MPI_STATUS_IGNORE);
+  }
+  const int count = descriptors().all;
+  MPI_Barrier(comm);
+  return count;
+}
+
 void repeat(MPI_Comm comm, int rounds) {
   int before = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -172,9 +187,9 @@ void repeat(MPI_Comm comm, int rounds) {
     MPI_Recv(&got, 1, MPI_INT, previous, round, comm, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect_equal(got, round, "the round");
-    if (round == 1) before = descriptors().all;
+    if (round == 1) before = descriptors_at_rest(comm, INT_MAX);
   }
-  expect_equal(descriptors().all, before, "descriptors after many checkpoints");
+  expect(descriptors_at_rest(comm, before) <= before, "no more descriptors after many checkpoints");
 }
 
 }  // namespace
