@@ -21,41 +21,42 @@ import support
 RECIPES = support.SOURCE / "tests" / "external" / "mpi4py"
 
 
-def of_mpiexec(_):
+def of_mpiexec(*_):
     return [support.MPIEXEC, "--manager", "hydra", "--host", "node0:2,node1:2"], {}
 
 
-def of_hydra(_):
+def of_hydra(*_):
     return [support.hydra(), "-hosts", "node0:2,node1:2"], {}
 
 
-def of_hydra_here(_):
+def of_hydra_here(*_):
     return [support.hydra(), "-hosts", "node0:4"], {}
 
 
-def of_prterun(_):
+def of_prterun(*_):
     program, settings = support.prterun()
     # Processes that are spawned find no free place otherwise.
     return [program, "--host", "node0:2,node1:2", "--map-by", ":OVERSUBSCRIBE"], settings
 
 
-def of_slurm(daemons):
-    # A step takes all processors of its nodes, so new processes share them. `-N1-2`: one rank needs one node.
-    return ["srun", "--mpi=pmi2", "--overlap", "-N1-2"], daemons.settings
+def of_slurm(daemons, ranks):
+    # A step takes all processors of its nodes: those of new processes, which Slurm starts as steps of their own, would wait for it.
+    return ["srun", "--mpi=pmi2", "-N1" if ranks == 1 else "-N2"], {**daemons.settings, "SLURM_OVERLAP": 1}
 
 
 LAUNCHERS = {"mpiexec": of_mpiexec, "hydra": of_hydra, "hydra-here": of_hydra_here, "prterun": of_prterun, "slurm": of_slurm}
 
 
-def run(launcher, daemons, arguments):
+def run(launcher, daemons, ranks, arguments):
     """prepare.py, then run.py with the words of the launcher; the exit status."""
-    words, changes = LAUNCHERS[launcher](daemons)
+    words, changes = LAUNCHERS[launcher](daemons, ranks)
     launch = [support.FAKECLUSTER, "exec", "node0", "--", *words]
     settings = support.environment(
+        TMPDIR=support.HostsTest.folder,  # files that all hosts see
         HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=support.RSH,
         PATH=f"{support.hydra().parent}:{os.environ['PATH']}", FULMAR_BUILD_DIR=support.BUILD,
         FULMAR_TEST_LAUNCH=shlex.join(map(str, launch)), **changes)
-    for script in (["prepare.py"], ["run.py", "--ranks", "4", *arguments]):
+    for script in (["prepare.py"], ["run.py", "--ranks", str(ranks), *arguments]):
         command = [sys.executable, "-B", RECIPES / script[0], *script[1:]]
         status = subprocess.run(command, env=settings, stdin=subprocess.DEVNULL, check=False).returncode
         if status != 0:
@@ -66,6 +67,7 @@ def run(launcher, daemons, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--launcher", choices=LAUNCHERS, default="mpiexec")
+    parser.add_argument("--ranks", type=int, default=4)
     arguments, rest = parser.parse_known_args()
     reason = support.can_make_hosts() or (slurm.lacking() if arguments.launcher == "slurm" else "")
     if reason:
@@ -74,8 +76,8 @@ def main():
     daemons = None
     try:
         if arguments.launcher == "slurm":
-            daemons = slurm.Daemons(support.HostsTest.folder, support.HostsTest.HOSTS)
-        return run(arguments.launcher, daemons, rest or ["--soak", "--timeout", "900"])
+            daemons = slurm.Daemons(support.HostsTest.folder, support.HostsTest.HOSTS, processors=16)
+        return run(arguments.launcher, daemons, arguments.ranks, rest or ["--soak", "--timeout", "900"])
     finally:
         if daemons:
             daemons.end()

@@ -19,7 +19,7 @@ def lacking():
     return f"Slurm is not installed ({', '.join(missing)}); tools/setup test does it" if missing else ""
 
 
-def configuration(folder, hosts):
+def configuration(folder, hosts, processors):
     """The file that all daemons and srun read. More jobs than one share a host: tests do not wait for each other."""
     return f"""ClusterName=fulmar
 SlurmctldHost=node0
@@ -32,6 +32,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
 ReturnToService=2
+SlurmdParameters=config_overrides
 MpiDefault=none
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/%n/spool
@@ -40,21 +41,21 @@ SlurmdPidFile={folder}/%n/slurmd.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n/slurmd.log
 TmpFS={folder}/%n
-NodeName=node[0-{hosts - 1}] CPUs=2 State=UNKNOWN
+NodeName=node[0-{hosts - 1}] CPUs={processors} State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
 class Daemons:
-    """Started on the hosts of a HostsTest."""
+    """Started on the hosts of a HostsTest, which have so many processors each, as far as Slurm knows."""
 
-    def __init__(self, folder, hosts):
+    def __init__(self, folder, hosts, processors=2):
         self.folder = folder
         self.processes = []
         for name in ["state", *(f"node{i}/spool" for i in range(hosts))]:
             (folder / name).mkdir(parents=True, exist_ok=True)
         self.settings = {"SLURM_CONF": folder / "slurm.conf"}
-        (folder / "slurm.conf").write_text(configuration(folder, hosts))
+        (folder / "slurm.conf").write_text(configuration(folder, hosts, processors))
         key = folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)

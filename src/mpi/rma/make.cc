@@ -372,13 +372,9 @@ Error win_shared_query(Win& win, int rank, Count& size, CountOut unit, void*& ba
                    name_of(win));
   }
   if (rank == MPI_PROC_NULL) {
-    // Where nothing is shared, each rank would find another one. Of memory of the user only the lines
-    // that the library keeps beside it are.
-    const bool shares = win.memory != nullptr && win.flavor != MPI_WIN_FLAVOR_CREATE;
-    const auto first =
-        std::find_if(win.targets.begin(), win.targets.end(), [&](const auto& target) {
-          return target.size > 0 && (!shares || target.memory != nullptr);
-        });
+    // The same rank for all callers, also where some cannot reach its memory (12.2.3).
+    const auto first = std::find_if(win.targets.begin(), win.targets.end(),
+                                    [](const auto& target) { return target.size > 0; });
     if (first == win.targets.end() || first->memory == nullptr) {
       size = 0;
       base = nullptr;
