@@ -69,8 +69,8 @@ static void recover(int ranks, int rank) {
   const double begin = MPI_Wtime();
   if (rank == ranks - 1) raise(SIGKILL);
   int flag = 1;
-  MPIX_Comm_agree(MPI_COMM_WORLD,
-                  &flag);  // with the error class where the failure is known by then
+  // Returns the error class where the failure is known by then.
+  MPIX_Comm_agree(MPI_COMM_WORLD, &flag);
   seconds[0] = MPI_Wtime() - begin;
   report("agree-after-kill", ranks, rank, 1);
   MPI_Comm living;
