@@ -3,6 +3,7 @@
 #include "io/posix_file.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@ constexpr std::size_t most_bytes_a_call = 0x7ffff000;
 /// Behind all data: bytes that are locked only for what a client does then, by all at the same time.
 constexpr std::int64_t marker_offset = std::int64_t{1} << 62;
 constexpr std::int64_t refreshing_offset = marker_offset + 1;
+/// By one at a time, see GrowthLock.
+constexpr std::int64_t growing_offset = marker_offset + 2;
 
 /// Takes `bytes` away from the front of a list of pieces.
 std::span<iovec> skipped(std::span<iovec> pieces, std::size_t bytes) noexcept {
@@ -55,6 +58,32 @@ struct flock whole_lock(short type, std::int64_t offset, std::int64_t length) no
   lock.l_len = length;
   return lock;
 }
+
+/// Held by one process of several that make a file longer at the same time: each would find a page in use by another
+/// one, and could not drop it. Who waits for too long goes on without it, as only speed depends on it.
+class GrowthLock {
+ public:
+  explicit GrowthLock(int descriptor) noexcept : descriptor_(descriptor) {
+    constexpr int most_tries = 200;
+    for (int tries = 0; tries < most_tries; ++tries) {
+      struct flock lock = whole_lock(F_WRLCK, growing_offset, 1);
+      held_ = ::fcntl(descriptor_, F_OFD_SETLK, &lock) == 0;
+      if (held_ || (errno != EAGAIN && errno != EACCES)) return;
+      (void)::sched_yield();
+    }
+  }
+  GrowthLock(const GrowthLock&) = delete;
+  GrowthLock& operator=(const GrowthLock&) = delete;
+  ~GrowthLock() {
+    if (!held_) return;
+    struct flock lock = whole_lock(F_UNLCK, growing_offset, 1);
+    (void)::fcntl(descriptor_, F_OFD_SETLK, &lock);
+  }
+
+ private:
+  const int descriptor_;
+  bool held_ = false;
+};
 
 Error held_too_long(const char* holder, const std::string& path, std::int64_t offset,
                     std::int64_t length) {
@@ -204,9 +233,21 @@ Error PosixFile::preallocate(std::int64_t size) const {
 }
 
 bool PosixFile::reserve(std::int64_t first, std::int64_t end) const noexcept {
+  const GrowthLock growing(descriptor_.get());
+  const Result<std::int64_t> old_size = size();
+  if (old_size.ok() && old_size.value() >= end) return true;
   while (::fallocate(descriptor_.get(), 0, first, end - first) != 0) {
     if (errno != EINTR) return false;
   }
+  // ext4 makes a page, without content, where a file ends within it or has ended until now. The block that it lies in
+  // could not become one large page (MappedParts). Pages with content stay.
+  constexpr std::int64_t page_bytes = 4096;
+  const auto drop_page = [&](std::int64_t at) {
+    (void)::posix_fadvise(descriptor_.get(), at / page_bytes * page_bytes, page_bytes,
+                          POSIX_FADV_DONTNEED);
+  };
+  if (end % page_bytes != 0) drop_page(end);
+  if (old_size.ok() && old_size.value() % page_bytes != 0) drop_page(old_size.value());
   return true;
 }
 

@@ -5,7 +5,7 @@
 // an error with both lengths where it is seen, and no standstill.
 //
 // ranks: 2 3 5
-// env: FULMAR_COLL=auto
+// env: FULMAR_COLL=cores:shared
 
 #include <mpi.h>
 
