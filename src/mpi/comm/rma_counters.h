@@ -16,7 +16,7 @@ struct RmaCounters {
   std::uint64_t request_bytes = 0;      ///< data that went with them or were asked for
   std::uint64_t type_descriptions = 0;  ///< those of them that described a datatype
   std::uint64_t served = 0;             ///< requests of other processes
-  std::uint64_t merged = 0;             ///< puts that travelled in the message of another
+  std::uint64_t merged = 0;             ///< requests that travelled in the message of another
   std::uint64_t calls = 0;              ///< operations that targets of the node carried out in time
   std::uint64_t kernel_copies = 0;      ///< puts and gets by process_vm_readv and process_vm_writev
   std::uint64_t lock_waits = 0;         ///< locks of mapped ranks that had to be waited for

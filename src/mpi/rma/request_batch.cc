@@ -14,8 +14,8 @@ namespace {
 
 using base::ErrorClass;
 
-/// Longer puts gain little from company.
-constexpr std::size_t most_record_bytes = wire::most_rma_request_bytes / 4;
+/// Longer puts travel by themselves: of these at least one fits, with what ends the epoch.
+constexpr std::size_t most_record_bytes = wire::most_rma_request_bytes - sizeof(wire::RmaHeader);
 
 }  // namespace
 
@@ -42,7 +42,7 @@ RequestBatches::~RequestBatches() {
 bool RequestBatches::add(int rank, const RmaRequest& request) {
   const Datatype* const type = request.type;
   const bool is_put = static_cast<wire::RmaCall>(request.header.call) == wire::RmaCall::put;
-  if (!is_put || request.request != nullptr || !win_.target(rank).dirty) return false;
+  if (!is_put || request.request != nullptr) return false;
   if (!type->predefined || type->basic->first != nullptr) return false;
   const std::size_t record = rma_record_bytes(0, request.header.bytes);
   if (record > most_record_bytes) return false;
@@ -55,22 +55,31 @@ bool RequestBatches::add(int rank, const RmaRequest& request) {
     batch = &open(rank);
   } else {
     ++win_.library->world->rma.merged;
-    wire::RmaHeader last;
-    std::memcpy(&last, batch->bytes.data() + batch->last, sizeof last);
-    last.flags |= wire::rma_more;
-    std::memcpy(batch->bytes.data() + batch->last, &last, sizeof last);
   }
   wire::RmaHeader header = request.header;
   header.type = static_cast<std::uint32_t>(type->basic->handle);
   header.flags |= wire::rma_inline;
-  const auto to = std::span(batch->bytes).subspan(batch->used, record);
-  std::memcpy(to.data(), &header, sizeof header);
   (void)View(*request.data.type, request.data.count)
-      .pack(request.data.address, 0, to.subspan(rma_data_offset(0), header.bytes));
+      .pack(request.data.address, 0,
+            append(*batch, header, record).subspan(rma_data_offset(0), header.bytes));
   win_.library->world->rma.request_bytes += header.bytes;
-  batch->last = batch->used;
-  batch->used += record;
   return true;
+}
+
+/// Puts a request behind those that a batch has. Returns its place.
+std::span<std::byte> RequestBatches::append(Batch& batch, const wire::RmaHeader& header,
+                                            std::size_t bytes) noexcept {
+  if (batch.used != 0) {
+    wire::RmaHeader last;
+    std::memcpy(&last, batch.bytes.data() + batch.last, sizeof last);
+    last.flags |= wire::rma_more;
+    std::memcpy(batch.bytes.data() + batch.last, &last, sizeof last);
+  }
+  const auto to = std::span(batch.bytes).subspan(batch.used, bytes);
+  std::memcpy(to.data(), &header, sizeof header);
+  batch.last = batch.used;
+  batch.used += bytes;
+  return to;
 }
 
 RequestBatches::Batch& RequestBatches::open(int rank) {
@@ -101,6 +110,15 @@ void RequestBatches::send(int rank) noexcept {
   ++win_.library->world->rma.requests;
   batch->set_bytes(std::span(batch->bytes).first(batch->used));
   batch->start_send(win_, rank, 0, RmaLine::requests);
+}
+
+bool RequestBatches::send_with(int rank, const wire::RmaHeader& last) noexcept {
+  Batch* const batch = open_[static_cast<std::size_t>(rank)];
+  if (batch == nullptr || batch->used + sizeof last > batch->bytes.size()) return false;
+  (void)append(*batch, last, sizeof last);
+  ++win_.library->world->rma.merged;
+  send(rank);
+  return true;
 }
 
 void RequestBatches::ended(Batch& batch) noexcept {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "device/progress/hook.h"
@@ -14,10 +15,10 @@
 
 namespace fulmar::mpi {
 
-/// Short puts of an epoch that travel in one message of requests. The first put to a target leaves at
-/// once; those that follow it wait for each other until a message is full, something else goes to
-/// that target, or the program makes progress, as every call does that waits for the end of
-/// something. Their data are copied, so the caller's memory is free at once.
+/// Short puts of an epoch that travel in one message of requests, and with them what ends the epoch: a
+/// put and its flush are one message. Puts wait until the message is full, something else goes to that target, or the program
+/// makes progress, as every call does that waits for the end of something. Their data are copied, so the
+/// caller's memory is free at once.
 ///
 /// Thread rule: the lock of the library.
 class RequestBatches : private device::ProgressCallback {
@@ -32,11 +33,16 @@ class RequestBatches : private device::ProgressCallback {
   [[nodiscard]] bool add(int rank, const RmaRequest& request);
   /// Sends what waits for this rank.
   void send(int rank) noexcept;
+  /// Sends it with a request behind it that has neither data nor a description. False: nothing waits,
+  /// or there is no room for it.
+  [[nodiscard]] bool send_with(int rank, const wire::RmaHeader& last) noexcept;
 
  private:
   struct Batch;
 
   unsigned send_all() noexcept;
+  static std::span<std::byte> append(Batch& batch, const wire::RmaHeader& header,
+                                     std::size_t bytes) noexcept;
   Batch& open(int rank);
   void ended(Batch& batch) noexcept;
 

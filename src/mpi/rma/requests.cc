@@ -52,6 +52,7 @@ class OriginOperation {
     return rma_data_offset(header_.type_words) + data_bytes <= wire::most_rma_request_bytes;
   }
   void write_request(const RmaRequest& request);
+  void start_answer(const RmaRequest& request) noexcept;
   void start_part(Part part) noexcept;
   void ended(const RmaMessage& message) noexcept;
   void end_part() noexcept {
@@ -142,19 +143,8 @@ void OriginOperation::start_part(Part part) noexcept {
   }
 }
 
-void OriginOperation::start(const RmaRequest& request) {
-  header_ = request.header;
-  header_.tag = win_.origin.next_tag++ & static_cast<std::uint32_t>(largest_tag);
-  add_type(request.type);
-  RmaCounters& counters = win_.library->world->rma;
-  ++counters.requests;
-  counters.request_bytes += header_.bytes + result_bytes_;
-  if (words_ != nullptr) ++counters.type_descriptions;
-  const bool has_data = request.data.type != nullptr || !request.packed.empty();
-  const bool long_type = (header_.flags & wire::rma_long_type) != 0;
-  if (has_data && !long_type && fits(header_.bytes)) header_.flags |= wire::rma_inline;
-  write_request(request);
-  // The answer can only come after the request, and then it has a place to go.
+/// The answer can only come after the request, and then it has a place to go.
+void OriginOperation::start_answer(const RmaRequest& request) noexcept {
   if (expects_ack_) {
     message(Part::answer)
         .set_bytes(std::as_bytes(std::span(&ack_, 1))
@@ -165,6 +155,26 @@ void OriginOperation::start(const RmaRequest& request) {
         .set_buffer({request.result.address, request.result.count, request.result.type});
     start_part(Part::answer);
   }
+}
+
+void OriginOperation::start(const RmaRequest& request) {
+  header_ = request.header;
+  header_.tag = win_.origin.next_tag++ & static_cast<std::uint32_t>(largest_tag);
+  add_type(request.type);
+  RmaCounters& counters = win_.library->world->rma;
+  counters.request_bytes += header_.bytes + result_bytes_;
+  if (words_ != nullptr) ++counters.type_descriptions;
+  const bool has_data = request.data.type != nullptr || !request.packed.empty();
+  const bool long_type = (header_.flags & wire::rma_long_type) != 0;
+  if (has_data && !long_type && fits(header_.bytes)) header_.flags |= wire::rma_inline;
+  start_answer(request);
+  if (RequestBatches* const batches = win_.origin.batches.get(); batches != nullptr) {
+    const bool is_bare = !has_data && words_ == nullptr;
+    if (is_bare && batches->send_with(rank_, header_)) return end_part();
+    batches->send(rank_);  // came before
+  }
+  ++counters.requests;
+  write_request(request);
   message(Part::request).set_bytes(bytes_);
   start_part(Part::request);
   if (long_type) {
@@ -218,7 +228,6 @@ void OriginOperation::finish() noexcept {
 }
 
 OriginOperation& make_operation(Win& win, int rank, const RmaRequest& request) {
-  if (win.origin.batches != nullptr) win.origin.batches->send(rank);  // came before
   ++win.target(rank).pending;
   return *new OriginOperation(win, rank, request);
 }
@@ -263,9 +272,12 @@ void name_element(wire::RmaHeader& header, const Op& op, const Datatype* element
 
 void start_request(Win& win, int rank, const RmaRequest& request) {
   const bool checked = win.watch.check != nullptr;
-  if (!checked && win.device->config().remote_schedule.merges && win.target(rank).dirty) {
+  if (!checked && win.device->config().remote_schedule.merges) {
     if (win.origin.batches == nullptr) win.origin.batches = std::make_unique<RequestBatches>(win);
-    if (win.origin.batches->add(rank, request)) return;
+    if (win.origin.batches->add(rank, request)) {
+      win.target(rank).dirty = true;
+      return;
+    }
   }
   const bool changes = static_cast<RmaCall>(request.header.call) != RmaCall::get;
   if (changes || checked) win.target(rank).dirty = true;

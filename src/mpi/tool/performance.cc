@@ -287,7 +287,7 @@ constexpr PerformanceVariable variables[] = {
      "Requests of other processes that this one has carried out.",
      of_windows<&RmaCounters::served>},
     {"rma_merged_requests", count, tuner,
-     "Short puts that travelled in the message of another one (FULMAR_RMA_MERGE).",
+     "Requests that travelled in the message of another one (FULMAR_RMA_MERGE).",
      of_windows<&RmaCounters::merged>},
     {"rma_adapter_writes", count, user, "RDMA writes to memory of windows.",
      of_adapters<&Remote::writes>},

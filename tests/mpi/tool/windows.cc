@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What MPI_T reports on windows: requests and their data, which rank carries them out, and datatypes that are
-// described once.
+// What MPI_T reports on windows: requests and their data, which rank carries them out, what shares a message, and
+// datatypes that are described once.
 // ranks: 2
 // networks: tcp
 
@@ -81,6 +81,37 @@ void every_put_goes_one_way() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// A put and what completes it are one message, where they are messages at all.
+void flushes_travel_with_their_puts() {
+  constexpr int puts = 10;
+  const Window window(Kind::dynamic, 2000);
+  if (test::rank_of(MPI_COMM_WORLD) == 0) {
+    const std::vector<char> data(1500, 'd');
+    MPI_Win_lock_all(0, window.get());
+    MPI_Put(data.data(), 1, MPI_CHAR, 1, window.at(1, 0), 1, MPI_CHAR, window.get());
+    MPI_Win_flush(1, window.get());  // the lock has been asked for
+    const PerformanceVariable sent("rma_requests");
+    const PerformanceVariable merged("rma_merged_requests");
+    const PerformanceVariable kernel("rma_kernel_copies");
+    const PerformanceVariable calls("rma_calls");
+    for (int i = 0; i < puts; ++i) {
+      const int bytes = i % 2 == 0 ? 8 : static_cast<int>(data.size());
+      MPI_Put(data.data(), bytes, MPI_CHAR, 1, window.at(1, 0), bytes, MPI_CHAR, window.get());
+      MPI_Win_flush(1, window.get());
+    }
+    const unsigned long long on_node = kernel.value() + calls.value();
+    if (on_node == 0) {
+      expect_equal(sent.value(), puts, "messages of puts with a flush each");
+      expect_equal(merged.value(), puts, "flushes in messages of puts");
+    }
+    MPI_Win_unlock_all(window.get());
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (test::rank_of(MPI_COMM_WORLD) == 1) {
+    expect_equal(window.memory<char>()[1499], 'd', "the last byte of the puts");
+  }
+}
+
 void long_types_are_described_once() {
   constexpr int blocks = 100;
   constexpr int puts = 10;
@@ -126,6 +157,7 @@ int main(int argc, char** argv) {
   MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
   requests_are_counted();
   every_put_goes_one_way();
+  flushes_travel_with_their_puts();
   long_types_are_described_once();
   free_locks_are_not_waited_for();
   MPI_T_finalize();
