@@ -71,6 +71,7 @@ class WindowJob final : public FileJob {
 
   File& file_;  ///< one reference held
   Direction direction_;
+  bool locks_;  ///< each write, against ranks that sieve
   Extent where_{0, 0};
   Count room_ = 0;
   std::unique_ptr<std::byte[]> memory_;

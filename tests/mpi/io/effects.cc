@@ -85,8 +85,7 @@ extern "C" int ioctl(int file, unsigned long request, ...) noexcept {
   std::memcpy(lustre.layout, argument, sizeof lustre.layout);
   return 0;
 }
-extern "C" ssize_t getxattr(const char* path, const char* name, void* value,
-                            size_t room) noexcept {
+extern "C" ssize_t getxattr(const char* path, const char* name, void* value, size_t room) noexcept {
   if (!lustre.is_there || room < sizeof lustre.layout || std::strcmp(name, "lustre.lov") != 0) {
     return ::syscall(SYS_getxattr, path, name, value, room);
   }
@@ -117,9 +116,9 @@ class Program {
   [[nodiscard]] MPI_File open(test::Hints& hints) const {
     hints.set("fulmar_mapped", "disable");
     MPI_File file = test::open_file(MPI_COMM_WORLD, name_, test::scratch, hints.info());
-    succeeds(MPI_File_set_view(file, MPI_Offset{100} * rank_, MPI_INT, gaps_, "native",
-                               MPI_INFO_NULL),
-             "set_view");
+    succeeds(
+        MPI_File_set_view(file, MPI_Offset{100} * rank_, MPI_INT, gaps_, "native", MPI_INFO_NULL),
+        "set_view");
     return file;
   }
 

@@ -58,8 +58,9 @@ class Program {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);
-    for (const char* part : {failure.function, name_.c_str(), static_cast<const char*>(std::strerror(failure.error)),
-                             failure.remedy}) {
+    for (const char* part :
+         {failure.function, name_.c_str(), static_cast<const char*>(std::strerror(failure.error)),
+          failure.remedy}) {
       if (std::strstr(text.data(), part) != nullptr) continue;
       expect(false, part);
       std::fprintf(stderr, "  is not in: %s\n", text.data());
@@ -72,8 +73,7 @@ class Program {
   void opening(int at_rank) const {
     const auto open = [&] {
       MPI_File file = MPI_FILE_NULL;
-      const int code =
-          MPI_File_open(MPI_COMM_WORLD, name_.c_str(), kept, MPI_INFO_NULL, &file);
+      const int code = MPI_File_open(MPI_COMM_WORLD, name_.c_str(), kept, MPI_INFO_NULL, &file);
       expect(file == MPI_FILE_NULL, "no rank has the file open");
       return code;
     };
@@ -125,9 +125,9 @@ class Program {
                 return MPI_File_write_at_all(file, MPI_Offset{4} * rank_, &value, 1, MPI_INT,
                                              MPI_STATUS_IGNORE);
               });
-    succeeds(MPI_File_write_at_all(file, MPI_Offset{4} * rank_, &value, 1, MPI_INT,
-                                   MPI_STATUS_IGNORE),
-             "the file goes on");
+    succeeds(
+        MPI_File_write_at_all(file, MPI_Offset{4} * rank_, &value, 1, MPI_INT, MPI_STATUS_IGNORE),
+        "the file goes on");
     succeeds(MPI_File_set_atomicity(file, 0), "set_atomicity");
   }
 
