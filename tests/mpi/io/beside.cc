@@ -105,9 +105,9 @@ class Program {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     Bytes found(content_.size());
-    succeeds(MPI_File_read_at(file_, 0, found.data(), operations * each_, etype_,
-                              MPI_STATUS_IGNORE),
-             "read");
+    succeeds(
+        MPI_File_read_at(file_, 0, found.data(), operations * each_, etype_, MPI_STATUS_IGNORE),
+        "read");
     expect(found == content_, "what was written is there");
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -137,8 +137,8 @@ class Program {
   }
 
   void choose(Operation& one, int slot, int number) {
-    constexpr Kind kinds[] = {Kind::collective, Kind::collective, Kind::split, Kind::independent,
-                              Kind::independent, Kind::blocking};
+    constexpr Kind kinds[] = {Kind::collective,  Kind::collective,  Kind::split,
+                              Kind::independent, Kind::independent, Kind::blocking};
     one.kind = kinds[dice_.below(6)];
     one.writes = dice_.below(3) != 0;
     one.offset = MPI_Offset{slot} * each_;
@@ -169,10 +169,9 @@ class Program {
                  ? MPI_File_iwrite_at(file_, one.offset, data, one.count, etype_, &one.request)
                  : MPI_File_iread_at(file_, one.offset, data, one.count, etype_, &one.request);
     } else {
-      code = one.writes ? MPI_File_write_at(file_, one.offset, data, one.count, etype_,
-                                            MPI_STATUS_IGNORE)
-                        : MPI_File_read_at(file_, one.offset, data, one.count, etype_,
-                                           MPI_STATUS_IGNORE);
+      code = one.writes
+                 ? MPI_File_write_at(file_, one.offset, data, one.count, etype_, MPI_STATUS_IGNORE)
+                 : MPI_File_read_at(file_, one.offset, data, one.count, etype_, MPI_STATUS_IGNORE);
     }
     succeeds(code, "an operation");
   }
@@ -214,8 +213,9 @@ void an_aggregator_beside_sieves(const test::Folder& folder) {
     const Bytes data(std::size_t{count} * piece, static_cast<unsigned char>(round * 16 + rank));
     MPI_Request request = MPI_REQUEST_NULL;
     const int bytes = count * piece;
-    succeeds(MPI_File_iwrite_at_all(file, 0, data.data(), rank == 0 ? bytes : 0, MPI_BYTE, &request),
-             "iwrite_at_all");
+    succeeds(
+        MPI_File_iwrite_at_all(file, 0, data.data(), rank == 0 ? bytes : 0, MPI_BYTE, &request),
+        "iwrite_at_all");
     if (rank != 0) {
       is_slow = true;
       succeeds(MPI_File_write_at(file, 0, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),

@@ -13,10 +13,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -253,6 +256,20 @@ class Program {
     }
   }
 
+  /// Of the file that ROMIO_HINTS names, which the program overrules.
+  void environment() {
+    MPI_File file = test::open_file(MPI_COMM_WORLD, name_, test::scratch);
+    expect(test::Hints::value(file, "cb_buffer_size") == "65536", "ROMIO_HINTS");
+    expect(test::Hints::value(file, "romio_cb_read") == "enable", "ROMIO_HINTS");
+    succeeds(MPI_File_close(&file), "close");
+    test::Hints hints;
+    hints.set("romio_cb_read", "disable");
+    file = open(hints);
+    expect(test::Hints::value(file, "cb_buffer_size") == "65536", "ROMIO_HINTS");
+    expect(test::Hints::value(file, "romio_cb_read") == "disable", "of the program");
+    succeeds(MPI_File_close(&file), "close");
+  }
+
   /// A new file of Lustre lies as it was wished, and says so.
   void striping() {
     lustre.is_there = true;
@@ -288,15 +305,33 @@ class Program {
   MPI_Datatype gaps_ = MPI_DATATYPE_NULL;
 };
 
+/// ROMIO_HINTS names a file as long as this exists; it is read when the first file is opened.
+class HintsFile {
+ public:
+  HintsFile() {
+    ::close(::mkstemp(path_.data()));
+    std::ofstream(path_.data()) << "# of a test\ncb_buffer_size 65536\nromio_cb_read enable\n";
+    ::setenv("ROMIO_HINTS", path_.data(), 1);
+  }
+  HintsFile(const HintsFile&) = delete;
+  HintsFile& operator=(const HintsFile&) = delete;
+  ~HintsFile() { ::unlink(path_.data()); }
+
+ private:
+  std::array<char, 32> path_{"/tmp/fulmar-hints-XXXXXX"};
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const HintsFile hints;
   int level = 0;
   MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
   MPI_Init(&argc, &argv);
   {
     const test::Folder folder;
     Program program(folder);
+    program.environment();
     program.sieving();
     program.gathering();
     program.two_phases();
