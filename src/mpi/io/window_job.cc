@@ -31,8 +31,8 @@ void merge(std::vector<Extent>& extents) {
   extents.resize(last + 1);
 }
 
-WindowJob::WindowJob(File& file, Direction direction) noexcept
-    : file_(file), direction_(direction), locks_(file.open->hints.sieve_write == io::Use::always) {
+WindowJob::WindowJob(File& file, Direction direction, Locking locking) noexcept
+    : file_(file), direction_(direction), locking_(locking) {
   file_.library->acquire(file_);
   operation = &completion_;
   completion_.on_done = on_done;
@@ -40,8 +40,8 @@ WindowJob::WindowJob(File& file, Direction direction) noexcept
 
 WindowJob::~WindowJob() { file_.library->release(file_); }
 
-WindowJob::Ref WindowJob::make(File& file, Direction direction) noexcept {
-  return Ref(new (std::nothrow) WindowJob(file, direction));
+WindowJob::Ref WindowJob::make(File& file, Direction direction, Locking locking) noexcept {
+  return Ref(new (std::nothrow) WindowJob(file, direction, locking));
 }
 
 bool WindowJob::place(Extent where) noexcept {
@@ -125,7 +125,7 @@ void WindowJob::read_all() noexcept {
 /// back what it has read between its data.
 void WindowJob::write_all() noexcept {
   io::RangeLock lock;
-  if (locks_) {
+  if (locking_ == Locking::of_writes) {
     const Extent whole{extents.front().first, extents.back().end};
     error_ = lock.acquire(file_.open->file, whole.first, whole.end - whole.first,
                           io::RangeLock::Mode::exclusive);

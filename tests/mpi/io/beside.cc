@@ -3,7 +3,8 @@
 //
 // usage: beside [SEED [PROGRAMS]]
 // Several operations on one file that are under way at the same time, in parts of it that lie between each
-// other: non-blocking collective ones beside independent ones, which may sieve, completed in any order.
+// other: non-blocking collective ones beside independent ones, which may sieve, completed in any order; and
+// beside calls that change hints and atomic mode.
 // ranks: 1 2 4
 // args: 1 15
 // timeout: 60
@@ -234,6 +235,41 @@ void an_aggregator_beside_sieves(const test::Folder& folder) {
   succeeds(MPI_File_close(&file), "close");
 }
 
+/// Hints and atomic mode change while a non-blocking collective write is under way, which goes on as it began.
+void changes_beside_a_write(const test::Folder& folder) {
+  constexpr int count = 20000;
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  const int size = test::size_of(MPI_COMM_WORLD);
+  test::Hints hints;
+  hints.set("romio_cb_write", "enable").set("cb_buffer_size", "65536");
+  MPI_File file =
+      test::open_file(MPI_COMM_WORLD, folder.file("changes"), test::scratch, hints.info());
+  MPI_Datatype filetype = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, MPI_Aint{4} * size, &filetype);
+  MPI_Type_commit(&filetype);
+  succeeds(
+      MPI_File_set_view(file, MPI_Offset{4} * rank, MPI_INT, filetype, "native", MPI_INFO_NULL),
+      "set_view");
+  MPI_Type_free(&filetype);
+  const char* const sizes[] = {"4096", "1000000", "20000"};
+  for (int round = 0; round < 60; ++round) {
+    const std::vector<int> data(count, round * size + rank);
+    MPI_Request request = MPI_REQUEST_NULL;
+    succeeds(MPI_File_iwrite_at_all(file, 0, data.data(), count, MPI_INT, &request), "iwrite");
+    hints.set("cb_buffer_size", sizes[round % 3]);
+    hints.set("romio_cb_write", round % 2 == 0 ? "disable" : "enable");
+    succeeds(MPI_File_set_atomicity(file, round % 4 == 1 ? 1 : 0), "set_atomicity");
+    succeeds(MPI_File_set_info(file, hints.info()), "set_info");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::vector<int> found(count);
+    succeeds(MPI_File_read_at(file, 0, found.data(), count, MPI_INT, MPI_STATUS_IGNORE), "read");
+    expect(found == data, "the data");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  succeeds(MPI_File_close(&file), "close");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -251,6 +287,7 @@ int main(int argc, char** argv) {
       for (int round = 0; round < 4; ++round) program.round(round);
     }
     an_aggregator_beside_sieves(folder);
+    changes_beside_a_write(folder);
   }
   return test::finish();
 }
