@@ -5,14 +5,13 @@
 #include <strings.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
-#include <sys/xattr.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 #include <utility>
+
+#include "io/striping.h"
 
 namespace fulmar::io {
 namespace {
@@ -96,25 +95,9 @@ void FileSystem::respect(const FileSystem& other) noexcept {
   has_client_caches = has_client_caches || other.has_client_caches;
 }
 
-Stripes stripes_of(const std::string& path) {
-  struct Layout {
-    std::uint32_t magic;
-    std::uint32_t pattern;
-    std::uint64_t object[2];
-    std::uint32_t stripe_bytes;
-    std::uint16_t stripe_count;
-    std::uint16_t first;
-  };
-  constexpr std::uint32_t version_1 = 0x0bd10bd0;
-  constexpr std::uint32_t version_3 = 0x0bd30bd0;
-  constexpr std::size_t most_bytes = 65536;
-  const auto room = std::make_unique<char[]>(most_bytes);
-  const ssize_t bytes = ::getxattr(path.c_str(), "lustre.lov", room.get(), most_bytes);
-  Layout layout{};
-  if (bytes < static_cast<ssize_t>(sizeof layout)) return {};
-  std::memcpy(&layout, room.get(), sizeof layout);
-  if (layout.magic != version_1 && layout.magic != version_3) return {};
-  return {layout.stripe_bytes, layout.stripe_count};
+bool is_lustre(const std::string& path) {
+  struct statfs facts{};
+  return ::statfs(path.c_str(), &facts) == 0 && static_cast<std::uint32_t>(facts.f_type) == lustre;
 }
 
 FileSystem file_system_of(const std::string& path) {
@@ -127,8 +110,11 @@ FileSystem file_system_of(const std::string& path) {
     if (each.magic != magic) continue;
     FileSystem system = each.facts;
     system.has_large_pages = may_have_large_pages(system.name);
-    const std::int64_t stripe = magic == lustre ? stripes_of(path).bytes : 0;
-    if (stripe > 0) system.unit_bytes = stripe;
+    if (magic == lustre) {
+      const Stripes stripes = stripes_of(path);
+      if (stripes.bytes > 0) system.unit_bytes = stripes.bytes;
+      system.stripe_count = stripes.count;
+    }
     return system;
   }
   return {};

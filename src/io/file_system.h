@@ -34,22 +34,18 @@ struct FileSystem {
   bool has_client_caches = false;
   /// May keep 2 MiB of a file as one page of memory, with this kernel.
   bool has_large_pages = false;
+  /// Servers that this file is spread over (Lustre); 0: not known.
+  std::int64_t stripe_count = 0;
 
   /// Takes as much care as `other` needs: what processes do that reach one file in different ways, as at its
   /// server and by NFS. The name stays.
   void respect(const FileSystem& other) noexcept;
 };
 
-/// How a file lies on the servers of a file system.
-struct Stripes {
-  std::int64_t bytes = 0;  ///< of one stripe
-  std::int64_t count = 0;  ///< servers that a file is spread over; 0: not known
-};
-
-/// Of a file of Lustre, or of new files in a folder.
-[[nodiscard]] Stripes stripes_of(const std::string& path);
-
 /// The file system of a file, or of its folder if there is no such file. Its unit is a stripe where that is known.
 [[nodiscard]] FileSystem file_system_of(const std::string& path);
+
+/// Whether a file or folder lies on Lustre.
+[[nodiscard]] bool is_lustre(const std::string& path);
 
 }  // namespace fulmar::io

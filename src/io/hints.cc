@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "io/aggregator_list.h"
+#include "io/striping.h"
 
 namespace fulmar::io {
 namespace {
@@ -32,6 +33,15 @@ void set_bytes(std::int64_t& bytes, std::string_view value) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   const auto wanted = number(value);
   if (wanted && *wanted > 0) bytes = *wanted < least ? least : *wanted > most ? most : *wanted;
+}
+
+/// As many as Lustre can use, or all that it has.
+void set_stripe_count(std::int64_t& count, std::string_view value) {
+  constexpr std::int64_t most = 2000;
+  const auto wanted = number(value);
+  if (wanted && (*wanted == Stripes::all_servers || (*wanted > 0 && *wanted <= most))) {
+    count = *wanted;
+  }
 }
 
 /// Of the values that MPI reserves for access_style (MPI 5.0 section 14.2.8) those which mean something
@@ -80,6 +90,7 @@ void Hints::set(std::string_view key, std::string_view value) {
   if (key == "ind_rd_buffer_size") return set_bytes(read_piece_bytes, value);
   if (key == "ind_wr_buffer_size") return set_bytes(write_piece_bytes, value);
   if (key == "striping_unit") return set_bytes(unit_bytes, value);
+  if (key == "striping_factor") return set_stripe_count(stripe_count, value);
   if (key == "access_style") return set_style(style, value);
   if (key == "cb_config_list") {
     if (parse_aggregator_list(value)) aggregator_list = value;
@@ -113,6 +124,7 @@ std::vector<std::pair<std::string, std::string>> Hints::in_effect() const {
       {"fulmar_shared_pointer", shared_by_messages ? "messages" : "memory"},
       {"file_perm", octal(permissions)},
   };
+  if (stripe_count != 0) hints.emplace_back("striping_factor", std::to_string(stripe_count));
   if (!aggregator_list.empty()) hints.emplace_back("cb_config_list", aggregator_list);
   if (style != Style::unknown) {
     hints.emplace_back("access_style", style == Style::random ? "random" : "sequential");

@@ -31,6 +31,8 @@ struct Hints {
   std::int64_t write_piece_bytes = 512 << 10;  ///< ind_wr_buffer_size
   Use mapped = Use::automatic;                 ///< fulmar_mapped; never `always`
   std::int64_t unit_bytes = 0;                 ///< striping_unit; 0: what the file system likes
+  /// striping_factor: servers that a new file of Lustre lies on, as in Stripes.
+  std::int64_t stripe_count = 0;
   /// fulmar_shared_pointer: in memory of the node where that can be, or by messages in any case.
   bool shared_by_messages = false;
   std::string aggregator_list;   ///< cb_config_list; empty: not given
@@ -38,7 +40,7 @@ struct Hints {
   mode_t permissions = 0666;     ///< file_perm, before the umask
   bool checked = false;          ///< no hint: FULMAR_CHECK=files
 
-  /// Takes one hint. `permissions` counts only when a file is made.
+  /// Takes one hint. `permissions` and `stripe_count` count only when a file is made.
   void set(std::string_view key, std::string_view value);
   /// Every hint that has an effect, with the value that is in effect, in the form that `set` takes.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> in_effect() const;

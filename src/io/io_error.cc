@@ -10,7 +10,7 @@ namespace {
 
 using base::ErrorClass;
 
-/// What the user can do; empty where the system's text says it all.
+/// What the user can do.
 const char* remedy_of(int error) noexcept {
   switch (error) {
     case EACCES:
@@ -32,6 +32,22 @@ const char* remedy_of(int error) noexcept {
       return "; name a file, not a folder";
     case EMFILE:
       return "; close files, or raise the limit on open files (ulimit -n)";
+    case ENFILE:
+      return "; close files, or raise the system's limit on open files (fs.file-max)";
+    case ENOMEM:
+      return "; free memory, or raise the limit on it";
+    case EFAULT:
+      return "; the buffer is no memory of the program: check its address, the count and the "
+             "datatype";
+    case EBADF:
+      return "; the program has closed a descriptor that is not its own: look for a close too many";
+    case EINVAL:
+      return "; the file system does not take such an offset or length: use another one";
+    case ETIMEDOUT:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ECONNREFUSED:
+      return "; the file server does not answer: see whether it is up";
     case EIO:
       return "; the device or the file server reports damage: see the system's log";
     case ESTALE:
@@ -53,7 +69,7 @@ const char* remedy_of(int error) noexcept {
     case ENODEV:
       return "; it has no offsets: name a file that is stored, not a pipe or a device";
     default:
-      return "";
+      return "; the system's log may say more";
   }
 }
 

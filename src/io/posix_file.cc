@@ -85,13 +85,23 @@ class GrowthLock {
   bool held_ = false;
 };
 
-Error held_too_long(const char* holder, const std::string& path, std::int64_t offset,
-                    std::int64_t length) {
-  return base::failure(base::ErrorClass::io,
-                       "file \"%s\": %s has held a lock on bytes %lld to %lld for 60 s; end it, or "
-                       "switch atomic mode off (MPI_File_set_atomicity)",
-                       path.c_str(), holder, static_cast<long long>(offset),
-                       static_cast<long long>(offset) + static_cast<long long>(length));
+Error held_too_long(const std::string& holder, const std::string& path, std::int64_t offset,
+                    std::int64_t length, std::int64_t timeout_ns) {
+  return base::failure(
+      base::ErrorClass::io,
+      "file \"%s\": %s has held a lock on bytes %lld to %lld for %.3g s; end it, or "
+      "use neither atomic mode (MPI_File_set_atomicity) nor the hint romio_ds_write",
+      path.c_str(), holder.c_str(), static_cast<long long>(offset),
+      static_cast<long long>(offset) + static_cast<long long>(length),
+      static_cast<double>(timeout_ns) / 1e9);
+}
+
+/// Who has a lock that was refused; the system knows it of one kind of locks only.
+std::string holder_of(int descriptor, struct flock refused) {
+  refused.l_pid = 0;
+  const bool known = ::fcntl(descriptor, F_OFD_GETLK, &refused) == 0 && refused.l_type != F_UNLCK &&
+                     refused.l_pid > 0;
+  return known ? "process " + std::to_string(refused.l_pid) : "another process";
 }
 
 /// Clients of file servers remember names that were not there, NFS for up to a minute, also after
@@ -106,7 +116,12 @@ bool refresh_names(const std::string& folder) {
 
 }  // namespace
 
-Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t permissions) {
+Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t permissions,
+                                  const Stripes& stripes) {
+  if ((flags & O_CREAT) != 0 && stripes.given()) {
+    base::UniqueFd made = make_striped(path, flags, permissions, stripes);
+    if (made.valid()) return PosixFile(std::move(made), path);
+  }
   int problem = 0;
   for (bool may_be_stale = true;;) {
     const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, permissions);
@@ -335,20 +350,20 @@ RangeLock::~RangeLock() {
   file_->locked_->release(offset_, length_);
 }
 
-Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_t length,
-                         Mode mode) {
-  if (!file.locked_->acquire(offset, length, patience_ns)) {
-    return held_too_long("another thread of this process", file.path(), offset, length);
+Error RangeLock::acquire(const PosixFile& file, std::int64_t offset, std::int64_t length, Mode mode,
+                         std::int64_t timeout_ns) {
+  if (!file.locked_->acquire(offset, length, timeout_ns)) {
+    return held_too_long("another thread of this process", file.path(), offset, length, timeout_ns);
   }
   file_ = &file;
   offset_ = offset;
   length_ = length;
-  const Error error = lock_in_system(mode);
+  const Error error = lock_in_system(mode, timeout_ns);
   locked_in_system_ = error.ok();
   return error;
 }
 
-Error RangeLock::lock_in_system(Mode mode) const {
+Error RangeLock::lock_in_system(Mode mode, std::int64_t timeout_ns) const {
   constexpr long first_nap_ns = 1000;
   constexpr long longest_nap_ns = 1'000'000;
   const short type = mode == Mode::shared ? F_RDLCK : F_WRLCK;
@@ -363,8 +378,9 @@ Error RangeLock::lock_in_system(Mode mode) const {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) {
       return system_error("locking a part", file_->path(), offset_, errno);
     }
-    if (base::now_ns() - start > static_cast<std::uint64_t>(patience_ns)) {
-      return held_too_long("another process", file_->path(), offset_, length_);
+    if (base::now_ns() - start > static_cast<std::uint64_t>(timeout_ns)) {
+      return held_too_long(holder_of(file_->descriptor_.get(), whole_lock(type, offset_, length_)),
+                           file_->path(), offset_, length_, timeout_ns);
     }
     const timespec nap{0, nap_ns};
     (void)::nanosleep(&nap, nullptr);

@@ -17,6 +17,7 @@
 #include "io/hints.h"
 #include "io/locked_ranges.h"
 #include "io/mapped_parts.h"
+#include "io/striping.h"
 
 namespace fulmar::io {
 
@@ -30,9 +31,11 @@ class PosixFile {
   PosixFile() noexcept = default;
 
   /// `flags` are those of open(2); O_CLOEXEC is added. A file that another machine has just made is
-  /// found also where this one remembers that there was none.
+  /// found also where this one remembers that there was none. A file that is made lies on servers as
+  /// `stripes` say, if that can be.
   [[nodiscard]] static base::Result<PosixFile> open(const std::string& path, int flags,
-                                                    mode_t permissions);
+                                                    mode_t permissions,
+                                                    const Stripes& stripes = {});
   /// Fails where the system reports at the end that data were not stored.
   base::Error close();
 
@@ -135,12 +138,13 @@ class RangeLock {
   ~RangeLock();
 
   /// Locks [offset, offset + length); waits for others. Fails (MPI_ERR_IO) where the file system
-  /// has no locks, or with a text with a remedy when the lock is not released for `patience_ns`.
+  /// has no locks, or with a text with a remedy when the lock is not released for `timeout_ns`.
   /// `file` lives longer than this.
-  base::Error acquire(const PosixFile& file, std::int64_t offset, std::int64_t length, Mode mode);
+  base::Error acquire(const PosixFile& file, std::int64_t offset, std::int64_t length, Mode mode,
+                      std::int64_t timeout_ns = patience_ns);
 
  private:
-  base::Error lock_in_system(Mode mode) const;
+  base::Error lock_in_system(Mode mode, std::int64_t timeout_ns) const;
 
   const PosixFile* file_ = nullptr;
   bool locked_in_system_ = false;

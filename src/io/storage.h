@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/file_system.h"
+#include "io/striping.h"
 
 namespace fulmar::io {
 

@@ -109,11 +109,6 @@ class EndOfAccess {
   CollectiveAccess& call_;
 };
 
-io::Use use_of(const CollectiveAccess& call) noexcept {
-  const io::Hints& hints = call.file->open->hints;
-  return call.direction == Direction::write ? hints.two_phase_write : hints.two_phase_read;
-}
-
 /// The part of this rank in a blocking call. Other threads may call MPI meanwhile.
 void move_in_place(CollectiveAccess& call) {
   Library& library = *call.file->library;
@@ -126,10 +121,20 @@ void move_in_place(CollectiveAccess& call) {
 
 }  // namespace
 
+CommonCourse::CommonCourse(const OpenFile& open, Direction direction) noexcept
+    : two_phases(direction == Direction::write ? open.hints.two_phase_write
+                                               : open.hints.two_phase_read),
+      atomic(open.atomic),
+      maps(open.system.maps && open.hints.mapped != io::Use::never),
+      sieves(open.hints.sieve_write == io::Use::always),
+      window_bytes(open.hints.window_bytes),
+      unit_bytes(open.hints.unit_bytes != 0 ? open.hints.unit_bytes : open.system.unit_bytes),
+      least_mean_run_bytes(open.least_mean_run_bytes) {}
+
 bool moves_apart(const CollectiveAccess& call) noexcept {
   const OpenFile& open = *call.file->open;
   return !call.ordered && open.check == nullptr &&
-         is_never_worth_exchange(use_of(call), open, call.file->comm->size());
+         is_never_worth_exchange(call.course, open, call.file->comm->size());
 }
 
 Error move_apart(CollectiveAccess& call) {
@@ -177,7 +182,7 @@ CollTask move_collectively(CollContext& exchange, CollectiveAccess& call) {
   }
   if (call.ordered) co_await take_turn(exchange, call, parts);
   if (exchange.result().failed()) co_return;
-  const bool exchanges = !call.ordered && is_worth_exchange(parts, use_of(call), open);
+  const bool exchanges = !call.ordered && is_worth_exchange(parts, call.course, open);
   if (exchanges) {
     call.record.set_exchanged();
     io::FileStats::add(exchange.comm().library->files->log().figures.exchanges);

@@ -11,10 +11,30 @@ namespace fulmar::mpi {
 
 enum class Direction : std::uint8_t { read, write };
 
+/// How a collective access goes depends on hints, mode and views that all ranks have in common when they make the call.
+/// The program may change them while it is under way, and no rank may then go by what others did not have.
+struct CommonCourse {
+  io::Use two_phases = io::Use::automatic;
+  bool atomic = false;
+  bool maps = false;    ///< the file system allows mapped memory, and hints do
+  bool sieves = false;  ///< ranks may read gaps and write them back
+  Count window_bytes = 0;
+  Count unit_bytes = 1;
+  Count least_mean_run_bytes = 0;
+
+  CommonCourse() noexcept = default;
+  CommonCourse(const OpenFile& open, Direction direction) noexcept;
+};
+
 /// A collective access of one process to a file: what it was asked for, and what came of it.
 struct CollectiveAccess {
+  CollectiveAccess() noexcept = default;
+  CollectiveAccess(File& its_file, Direction its_direction) noexcept
+      : file(&its_file), direction(its_direction), course(*its_file.open, its_direction) {}
+
   File* file = nullptr;
   Direction direction = Direction::read;
+  CommonCourse course;
   Access access;
   AccessRecord record;
   /// The shared pointer says where: the ranks follow each other in their order.

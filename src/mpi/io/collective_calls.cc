@@ -36,8 +36,7 @@ Error split_is_active(const File& file) {
 
 /// Fills in what was asked for. What is wrong goes to the other ranks with the call.
 void prepare(CollectiveAccess& call, File& file, const AccessArguments& arguments, CallForm form) {
-  call.file = &file;
-  call.direction = arguments.direction;
+  call = CollectiveAccess(file, arguments.direction);
   call.ordered = arguments.pointer == Pointer::shared;
   Result<Access> access = make_access(file, arguments);
   call.error = access.error();
@@ -193,9 +192,7 @@ constexpr const char* write_ordered_name = "MPI_File_write_ordered_begin";
 
 /// What of a call of this kind is known where its arguments are wrong.
 CollectiveAccess failed_access(File& file, Direction direction, Order order, const Error& error) {
-  CollectiveAccess call;
-  call.file = &file;
-  call.direction = direction;
+  CollectiveAccess call(file, direction);
   call.ordered = order == Order::of_ranks;
   call.error = error;
   return call;

@@ -119,6 +119,7 @@ void change_hints(File& file, const Info* info) {
   const io::Hints before = file.open->hints;
   add_hints(file.open->hints, info);
   file.open->hints.permissions = before.permissions;
+  file.open->hints.stripe_count = before.stripe_count;
   file.open->hints.aggregators = before.aggregators;
   file.open->hints.shared_by_messages = before.shared_by_messages;
   file.open->hints.aggregator_list = before.aggregator_list;
@@ -207,6 +208,7 @@ Error file_get_info(Library& library, File& file, MPI_Info& out) {
   if (info == nullptr) return failure(ErrorClass::no_mem, "no memory for another info object");
   io::Hints hints = file.open->hints;
   hints.aggregators = file.open->aggregators;
+  hints.stripe_count = file.open->system.stripe_count;
   if (hints.unit_bytes == 0) hints.unit_bytes = file.open->system.unit_bytes;
   for (const auto& [key, value] : hints.in_effect()) info->set(key, value);
   info->set(memory_kinds_key, memory_kinds);

@@ -79,8 +79,8 @@ Error compare_modes(Comm& comm, int amode, Error mine) {
 
 Result<io::PosixFile> open_here(const std::string& path, int amode, const io::Hints& hints,
                                 int rank) {
-  Result<io::PosixFile> file = io::PosixFile::open(path, flags_of(amode, rank), hints.permissions);
-  return file;
+  return io::PosixFile::open(path, flags_of(amode, rank), hints.permissions,
+                             {hints.unit_bytes, hints.stripe_count});
 }
 
 /// Rank 0 first, then the others, where it may have to make the file.

@@ -71,7 +71,7 @@ class TwoPhase {
       : exchange_(exchange),
         call_(call),
         parts_(parts),
-        plan_(parts, *call.file->open),
+        plan_(parts, call.course, call.file->open->aggregators),
         memory_(call.access, call.direction == Direction::write) {
     for (int i = 0; i < plan_.aggregators; ++i) {
       aggregators_.push_back(call.file->open->aggregator_ranks[static_cast<std::size_t>(i)]);
@@ -96,6 +96,9 @@ class TwoPhase {
   [[nodiscard]] bool takes_part(int rank, Extent window) const noexcept {
     const RankPart& part = parts_[static_cast<std::size_t>(rank)];
     return part.bytes != 0 && part.first < window.end && part.end > window.first;
+  }
+  [[nodiscard]] WindowJob::Locking locking() const noexcept {
+    return call_.course.sieves ? WindowJob::Locking::of_writes : WindowJob::Locking::none;
   }
   void want(Round& round, int aggregator, Extent window);
   [[nodiscard]] bool is_right(const Served& served, Extent window) const noexcept;
@@ -147,7 +150,7 @@ void TwoPhase::prepare(Round& round, Count number) {
   }
   if (own_index_ < 0) return;
   round.window = plan_.window(own_index_, number);
-  if (round.job == nullptr) round.job = WindowJob::make(*call_.file, call_.direction);
+  if (round.job == nullptr) round.job = WindowJob::make(*call_.file, call_.direction, locking());
   if (round.job == nullptr || !round.job->place(round.window)) {
     return no_memory(round.window.end - round.window.first);
   }

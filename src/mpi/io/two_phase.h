@@ -46,17 +46,19 @@ struct TwoPhasePlan {
   int aggregators = 0;
   Count rounds = 0;
 
-  TwoPhasePlan(std::span<const RankPart> parts, const OpenFile& file) noexcept;
+  TwoPhasePlan(std::span<const RankPart> parts, const CommonCourse& course,
+               int most_aggregators) noexcept;
   /// Window number `round` of an aggregator; may be empty.
   [[nodiscard]] Extent window(int aggregator, Count round) const noexcept;
 };
 
 /// Whether no call can be worth an exchange, by what all ranks know: mode, hints and views.
-[[nodiscard]] bool is_never_worth_exchange(io::Use use, const OpenFile& file, int ranks) noexcept;
+[[nodiscard]] bool is_never_worth_exchange(const CommonCourse& course, const OpenFile& file,
+                                           int ranks) noexcept;
 
 /// Whether the ranks' data interleave in runs so short that an exchange is worth it. Never
 /// where the view of a rank is not forward: windows are made of data that follow each other.
-[[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
+[[nodiscard]] bool is_worth_exchange(std::span<const RankPart> parts, const CommonCourse& course,
                                      const OpenFile& file) noexcept;
 
 /// The exchange itself. `parts` has one entry a rank. Errors of file operations go to

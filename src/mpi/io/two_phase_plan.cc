@@ -39,19 +39,20 @@ bool are_interleaved(std::span<const RankPart> parts) {
 
 }  // namespace
 
-TwoPhasePlan::TwoPhasePlan(std::span<const RankPart> parts, const OpenFile& file) noexcept
-    : aggregators(std::min(file.aggregators, static_cast<int>(parts.size()))) {
+TwoPhasePlan::TwoPhasePlan(std::span<const RankPart> parts, const CommonCourse& course,
+                           int most_aggregators) noexcept
+    : aggregators(std::min(most_aggregators, static_cast<int>(parts.size()))) {
   for (const RankPart& part : parts) {
     if (part.bytes == 0) continue;
     if (!has(whole)) whole = {part.first, part.end};
     whole.first = std::min(whole.first, part.first);
     whole.end = std::max(whole.end, part.end);
   }
-  const Count unit = file.hints.unit_bytes != 0 ? file.hints.unit_bytes : file.system.unit_bytes;
+  const Count unit = course.unit_bytes;
   // Domains begin at multiples of the unit in the file.
   whole.first = whole.first / unit * unit;
   domain_bytes = rounded_up((whole.end - whole.first + aggregators - 1) / aggregators, unit);
-  window_bytes = std::min(file.hints.window_bytes, std::max<Count>(domain_bytes, 1));
+  window_bytes = std::min(course.window_bytes, std::max<Count>(domain_bytes, 1));
   rounds = (domain_bytes + window_bytes - 1) / window_bytes;
 }
 
@@ -63,24 +64,24 @@ Extent TwoPhasePlan::window(int aggregator, Count round) const noexcept {
   return {first, std::max(first, end)};
 }
 
-bool is_never_worth_exchange(io::Use use, const OpenFile& file, int ranks) noexcept {
-  if (use == io::Use::never || file.atomic || ranks == 1) return true;
-  return use == io::Use::automatic && file.least_mean_run_bytes >= long_enough_run_bytes(file);
+bool is_never_worth_exchange(const CommonCourse& course, const OpenFile& file, int ranks) noexcept {
+  if (course.two_phases == io::Use::never || course.atomic || ranks == 1) return true;
+  return course.two_phases == io::Use::automatic &&
+         course.least_mean_run_bytes >= long_enough_run_bytes(file);
 }
 
-bool is_worth_exchange(std::span<const RankPart> parts, io::Use use,
+bool is_worth_exchange(std::span<const RankPart> parts, const CommonCourse& course,
                        const OpenFile& file) noexcept {
-  if (is_never_worth_exchange(use, file, static_cast<int>(parts.size()))) return false;
+  if (is_never_worth_exchange(course, file, static_cast<int>(parts.size()))) return false;
   const auto has_data = [](const RankPart& part) { return part.bytes != 0; };
   if (std::none_of(parts.begin(), parts.end(), has_data)) return false;
   const auto goes_back = [](const RankPart& part) { return part.bytes != 0 && part.backward != 0; };
   if (std::any_of(parts.begin(), parts.end(), goes_back)) return false;
-  if (use == io::Use::always) return true;
+  if (course.two_phases == io::Use::always) return true;
   const Count long_enough = long_enough_run_bytes(file);
-  const bool maps = file.system.maps && file.hints.mapped != io::Use::never;
   const bool has_short = std::any_of(parts.begin(), parts.end(), [&](const RankPart& part) {
     if (part.bytes == 0 || part.mean_run_bytes >= part.bytes) return false;
-    if (maps && are_short_and_near(part.mean_run_bytes, part.bytes, part.end - part.first)) {
+    if (course.maps && are_short_and_near(part.mean_run_bytes, part.bytes, part.end - part.first)) {
       return false;
     }
     return part.mean_run_bytes < long_enough;

@@ -31,8 +31,8 @@ void merge(std::vector<Extent>& extents) {
   extents.resize(last + 1);
 }
 
-WindowJob::WindowJob(File& file, Direction direction) noexcept
-    : file_(file), direction_(direction) {
+WindowJob::WindowJob(File& file, Direction direction, Locking locking) noexcept
+    : file_(file), direction_(direction), locking_(locking) {
   file_.library->acquire(file_);
   operation = &completion_;
   completion_.on_done = on_done;
@@ -40,8 +40,8 @@ WindowJob::WindowJob(File& file, Direction direction) noexcept
 
 WindowJob::~WindowJob() { file_.library->release(file_); }
 
-WindowJob::Ref WindowJob::make(File& file, Direction direction) noexcept {
-  return Ref(new (std::nothrow) WindowJob(file, direction));
+WindowJob::Ref WindowJob::make(File& file, Direction direction, Locking locking) noexcept {
+  return Ref(new (std::nothrow) WindowJob(file, direction, locking));
 }
 
 bool WindowJob::place(Extent where) noexcept {
@@ -121,7 +121,16 @@ void WindowJob::read_all() noexcept {
   }
 }
 
+/// An independent write of a rank may be under way beside a non-blocking or split collective one. If it sieves, it writes
+/// back what it has read between its data.
 void WindowJob::write_all() noexcept {
+  io::RangeLock lock;
+  if (locking_ == Locking::of_writes) {
+    const Extent whole{extents.front().first, extents.back().end};
+    error_ = lock.acquire(file_.open->file, whole.first, whole.end - whole.first,
+                          io::RangeLock::Mode::exclusive);
+    if (error_.failed()) return;
+  }
   for (const Extent& extent : extents) {
     const auto bytes = static_cast<std::size_t>(extent.end - extent.first);
     error_ = file_.open->file.write(extent.first, std::span(memory_at(extent.first), bytes));

@@ -31,8 +31,11 @@ class WindowJob final : public FileJob {
   };
   using Ref = std::unique_ptr<WindowJob, Owner>;
 
+  /// Whether each write locks its part of the file, against ranks that sieve.
+  enum class Locking : std::uint8_t { none, of_writes };
+
   /// Null without memory.
-  [[nodiscard]] static Ref make(File& file, Direction direction) noexcept;
+  [[nodiscard]] static Ref make(File& file, Direction direction, Locking locking) noexcept;
 
   /// Gives the window another place in the file, and makes its memory large enough; false without
   /// memory. Requires that no operation is active.
@@ -58,7 +61,7 @@ class WindowJob final : public FileJob {
   void run() noexcept override;
 
  private:
-  WindowJob(File& file, Direction direction) noexcept;
+  WindowJob(File& file, Direction direction, Locking locking) noexcept;
   ~WindowJob();
   static void on_done(device::Operation& operation) noexcept;
   void let_go() noexcept;
@@ -71,6 +74,7 @@ class WindowJob final : public FileJob {
 
   File& file_;  ///< one reference held
   Direction direction_;
+  Locking locking_;
   Extent where_{0, 0};
   Count room_ = 0;
   std::unique_ptr<std::byte[]> memory_;

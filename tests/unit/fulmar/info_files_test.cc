@@ -80,13 +80,18 @@ TEST(InfoFiles, name_the_origin_of_each_hint) {
   ASSERT_GE(descriptor, 0);
   ::close(descriptor);
   std::ofstream(name.data()) << "cb_buffer_size 65536\ncollective_buffering true\nnb_proc 4\n"
-                                "romio_ds_read automatic\n";
+                                "romio_ds_read automatic\nstriping_factor 16\n";
   const std::string text = files_text("/home/a", nfs(), name.data());
   EXPECT_TRUE(has(text, "cb_buffer_size         65536        ROMIO_HINTS\n")) << text;
   EXPECT_TRUE(has(text, "romio_cb_write         enable       ROMIO_HINTS\n"));
   EXPECT_TRUE(has(text, "romio_ds_read          automatic    ROMIO_HINTS\n"));
   EXPECT_TRUE(has(text, "romio_ds_write         disable      default\n"));
   EXPECT_TRUE(has(text, "nb_proc                4            not known, ignored\n"));
+  EXPECT_TRUE(has(text, "striping_factor        16           no effect here, ignored\n"));
+  io::Storage lustre = nfs();
+  lustre.system.name = "lustre";
+  EXPECT_TRUE(has(files_text("/home/a", lustre, name.data()),
+                  "striping_factor        16           ROMIO_HINTS\n"));
   ::unlink(name.data());
   EXPECT_TRUE(has(files_text("/home/a", nfs(), name.data()), ": cannot be read, ignored"));
 }

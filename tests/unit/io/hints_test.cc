@@ -8,6 +8,7 @@
 #include <map>
 
 #include "io/file_system.h"
+#include "io/striping.h"
 
 namespace fulmar::io {
 namespace {
@@ -38,17 +39,20 @@ TEST(Hints, What_is_in_effect_can_be_given_again) {
   hints.set("romio_ds_write", "enable");
   hints.set("file_perm", "0640");
   hints.set("cb_nodes", "5");
+  hints.set("striping_factor", "-1");
   Hints again;
   for (const auto& [key, value] : hints.in_effect()) again.set(key, value);
   EXPECT_EQ(in_effect(again), in_effect(hints));
   EXPECT_EQ(again.two_phase_write, Use::always);
   EXPECT_EQ(again.two_phase_read, Use::never);
   EXPECT_EQ(again.permissions, 0640U);
+  EXPECT_EQ(again.stripe_count, Stripes::all_servers);
 }
 
 TEST(Hints, What_has_no_effect_is_not_told) {
   Hints hints;
-  for (const char* key : {"nb_proc", "striping_factor", "chunked", "filename"}) hints.set(key, "4");
+  for (const char* key : {"nb_proc", "chunked", "filename"}) hints.set(key, "4");
+  for (const char* value : {"0", "-2", "2001", "many"}) hints.set("striping_factor", value);
   hints.set("cb_config_list", "*:");
   hints.set("access_style", "read_once,write_mostly");
   auto told = in_effect(hints);

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -121,6 +123,53 @@ TEST_F(PosixFileTest, A_lock_keeps_other_open_files_out_while_it_exists) {
   }
   EXPECT_EQ(::fcntl(descriptor, F_OFD_SETLK, &probe), 0);
   ::close(descriptor);
+}
+
+/// Who waits too long is told for whom, where, how long, and what to do.
+TEST_F(PosixFileTest, A_lock_that_is_never_released_is_an_error_that_says_who_has_it) {
+  constexpr std::int64_t timeout_ns = 20'000'000;
+  const PosixFile one = open();
+  const PosixFile other = open();
+  RangeLock first;
+  ASSERT_TRUE(first.acquire(one, 10, 10, RangeLock::Mode::exclusive).ok());
+  RangeLock second;
+  const base::Error error = second.acquire(other, 15, 10, RangeLock::Mode::exclusive, timeout_ns);
+  EXPECT_EQ(error.error_class(), ErrorClass::io);
+  EXPECT_NE(error.text().find("\"" + path_ +
+                              "\": another process has held a lock on bytes 15 to "
+                              "25 for 0.02 s; end it"),
+            std::string::npos)
+      << error.text();
+  RangeLock third;
+  const base::Error own = third.acquire(one, 0, 11, RangeLock::Mode::shared, timeout_ns);
+  EXPECT_NE(own.text().find("another thread of this process"), std::string::npos) << own.text();
+}
+
+TEST_F(PosixFileTest, A_lock_of_another_program_is_told_by_its_process) {
+  const PosixFile file = open();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct flock lock{};
+    lock.l_type = F_WRLCK;
+    const int descriptor = ::open(path_.c_str(), O_RDWR);
+    const char done = ::fcntl(descriptor, F_SETLK, &lock) == 0 ? 'l' : 'x';
+    if (::write(ends[1], &done, 1) != 1) ::_exit(1);
+    ::pause();
+  }
+  char done = 0;
+  ASSERT_EQ(::read(ends[0], &done, 1), 1);
+  EXPECT_EQ(done, 'l');
+  RangeLock lock;
+  const base::Error error = lock.acquire(file, 0, 4, RangeLock::Mode::shared, 20'000'000);
+  EXPECT_NE(error.text().find("process " + std::to_string(child) + " has held a lock"),
+            std::string::npos)
+      << error.text();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 /// For the operating system their locks are one.

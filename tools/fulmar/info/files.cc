@@ -115,6 +115,10 @@ std::string hints_text(const Storage& storage, const std::string& hints_file) {
   std::string ignored;
   std::vector<std::string> changed;
   for (const auto& [key, value] : given) {
+    if (key == "striping_factor" && std::strcmp(storage.system.name, "lustre") != 0) {
+      ignored += fmt::format("  {:<22} {:<12} no effect here, ignored\n", key, value);
+      continue;
+    }
     const auto before = hints.in_effect();
     hints.set(key, value);
     const auto after = hints.in_effect();

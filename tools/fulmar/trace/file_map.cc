@@ -87,6 +87,7 @@ void fill(FileMap& map, const wire::TraceFile& trace) {
 // The picture, in its own units.
 constexpr double left = 90;
 constexpr double width = 1100;
+constexpr double right = 45;  // half of the last number
 constexpr double row_height = 8;
 constexpr double lane_height = 4 * row_height;
 constexpr double top = 24;
@@ -160,7 +161,7 @@ std::string svg(const FileMap& map) {
       "<span class='s1'><i></i>written by system calls</span><span class='s0'><i></i>read by "
       "system "
       "calls</span></div>\n<svg viewBox='0 0 {:.0f} {:.0f}' role='img'>\n",
-      report::escape(map.path), left + width + 10, height);
+      report::escape(map.path), left + width + right, height);
   constexpr int ticks = 8;
   for (int tick = 0; tick <= ticks; ++tick) {
     const double x = left + width * tick / ticks;
