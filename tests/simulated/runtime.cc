@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What the functions of the C interface ask of src/runtime, for ranks that a simulated::Job has
-// made and will end: which library is meant, and the few calls that it needs nothing else for.
+// What the functions of the C interface ask of src/runtime, for ranks that a test has made and will end,
+// several in one process: the library that is meant, which `usable_library` names (current_rank.cc), and
+// the few calls that need nothing else.
 
 #include <array>
 #include <cstdio>
@@ -12,10 +13,6 @@
 #include "runtime/init_lock.h"
 #include "runtime/library_access.h"
 #include "runtime/options/tool_calls.h"
-
-/// Ranks take turns within one thread: what they wait for comes from no other one, so there is
-/// nothing to give the processor away for, on a busy machine for a long time.
-extern "C" int sched_yield() noexcept { return 0; }
 
 namespace fulmar::runtime {
 namespace {
@@ -33,8 +30,6 @@ base::Error refusal(const char* call) {
 }
 
 }  // namespace
-
-constinit std::atomic<mpi::Library*> usable_library{nullptr};
 
 mpi::Library& library() {
   mpi::Library* current = usable_library.load(std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include "mpi/rma/lock_queue.h"
 
 #include "base/arch/pause.h"
+#include "base/clock.h"
 #include "base/os/futex.h"
 #include "mpi/coll/failure.h"
 #include "mpi/comm/failure.h"
@@ -12,6 +13,14 @@
 
 namespace fulmar::mpi {
 namespace {
+
+/// How long a rank lets others have the lock in its turn: about twice as long as it takes to wake up.
+constexpr std::uint64_t patience_ns = 20'000;
+
+/// Before the next look: each costs the one who has the lock as much as a short lock does.
+void rest() noexcept {
+  for (int i = 0; i < 32; ++i) base::arch::pause();
+}
 
 /// What a process says that it waits for: see wire::RmaControl::awaits.
 constexpr std::uint64_t awaited(int rank, std::uint32_t ticket) noexcept {
@@ -70,6 +79,95 @@ void wait_for_turn(device::Device& device, const Finished& finished,
 }
 
 }  // namespace
+
+bool LockTicket::has_turn() const noexcept {
+  const auto& turn = mode_ == LockMode::shared ? control_->shared_turn : control_->exclusive_turn;
+  return turn.load(std::memory_order_seq_cst) == number_;
+}
+
+bool LockTicket::is_lost() const noexcept {
+  constexpr std::uint32_t known =
+      wire::lock_ahead | wire::lock_in_turn | wire::lock_awaited | wire::lock_due;
+  if (has_come_) return (control_->holder.load(std::memory_order_relaxed) & ~known) != 0;
+  const auto passed = [this](const std::atomic<std::uint32_t>& turn) {
+    return static_cast<std::int32_t>(turn.load(std::memory_order_seq_cst) - number_) > 0;
+  };
+  return passed(control_->exclusive_turn) ||
+         (mode_ == LockMode::shared && passed(control_->shared_turn));
+}
+
+/// A reader says first that it is there, and then looks whether somebody is ahead; who takes the lock
+/// ahead does so first, and then looks for readers. So one of them sees the other.
+bool LockTicket::try_take() noexcept {
+  if (is_taken_) return true;
+  if (!has_come_) {
+    if (!has_turn()) return false;
+    has_come_ = true;
+    if (mode_ == LockMode::shared) control_->shared_turn.fetch_add(1, std::memory_order_seq_cst);
+  }
+  is_taken_ = enter();
+  return is_taken_;
+}
+
+bool LockTicket::enter() noexcept {
+  const std::uint32_t own = mode_ == LockMode::exclusive ? wire::lock_in_turn : 0;
+  std::uint32_t seen = control_->holder.load(std::memory_order_seq_cst);
+  for (;;) {
+    const bool is_free = (seen & (wire::lock_ahead | wire::lock_in_turn)) == 0;
+    if (is_free && seen == own) return true;
+    const std::uint32_t next = is_free ? own : seen | urgency();
+    if (next == seen) {
+      rest();
+      return false;
+    }
+    if (control_->holder.compare_exchange_weak(seen, next, std::memory_order_seq_cst)) {
+      return is_free;
+    }
+  }
+}
+
+std::uint32_t LockTicket::urgency() noexcept {
+  const std::uint64_t now = base::now_ns();
+  if (since_ns_ == 0) since_ns_ = now;
+  return now - since_ns_ < patience_ns ? wire::lock_awaited : wire::lock_awaited | wire::lock_due;
+}
+
+namespace {
+
+/// What has become urgent stays so: the one that waits clears it when it enters.
+Wake leave(wire::RmaControl& control, std::uint32_t held) noexcept {
+  if (control.holder.compare_exchange_strong(held, 0, std::memory_order_seq_cst)) {
+    return Wake::nobody;
+  }
+  const std::uint32_t before = control.holder.fetch_and(wire::lock_due, std::memory_order_seq_cst);
+  return (before & (wire::lock_awaited | wire::lock_due)) != 0 ? Wake::waiters : Wake::nobody;
+}
+
+}  // namespace
+
+TakenAhead take_ahead(wire::RmaControl& control) noexcept {
+  std::uint32_t free = 0;
+  if (control.holder.load(std::memory_order_relaxed) != free ||
+      !control.holder.compare_exchange_strong(free, wire::lock_ahead, std::memory_order_seq_cst)) {
+    return {};
+  }
+  const std::uint32_t given_back = control.exclusive_turn.load(std::memory_order_seq_cst);
+  if (control.shared_turn.load(std::memory_order_seq_cst) == given_back) return {.taken = true};
+  return {.taken = false, .wake = leave(control, wire::lock_ahead)};  // readers have it
+}
+
+Wake release_lock(wire::RmaControl& control, LockMode mode) noexcept {
+  if (mode == LockMode::exclusive) {
+    const std::uint32_t held = control.holder.load(std::memory_order_relaxed);
+    if ((held & wire::lock_in_turn) == 0) return leave(control, wire::lock_ahead);
+    control.shared_turn.fetch_add(1, std::memory_order_seq_cst);
+    control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
+    (void)leave(control, wire::lock_in_turn);
+    return Wake::waiters;
+  }
+  control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
+  return Wake::waiters;
+}
 
 bool has_failed(const Win& win, int rank) noexcept {
   return win.device->failures().why(win.comm->routes[rank].peer) != nullptr;
@@ -138,46 +236,60 @@ bool wake_rank(Win& win, int rank) noexcept {
 
 void wake_lock_waiters(Win& win, int rank) noexcept {
   const wire::RmaControl& lock = *win.target(rank).control;
-  const std::uint32_t shared_turn = lock.shared_turn.load(std::memory_order_seq_cst);
-  if (lock.next.load(std::memory_order_seq_cst) == shared_turn) return;  // every ticket is served
-  if (win.memory == nullptr) return;  // only this process waits for it
   const std::uint32_t exclusive_turn = lock.exclusive_turn.load(std::memory_order_seq_cst);
+  if (lock.next.load(std::memory_order_seq_cst) == exclusive_turn) return;  // all were given back
+  if (win.memory == nullptr) return;  // only this process waits for it
+  const std::uint32_t turns = lock.shared_turn.load(std::memory_order_seq_cst) - exclusive_turn;
   for (int other = 0; other < win.size(); ++other) {
     const RmaTarget& target = win.target(other);
     if (target.control == nullptr) continue;
     const std::uint64_t awaits = target.control->awaits.load(std::memory_order_seq_cst);
-    if (awaits == awaited(rank, shared_turn) || awaits == awaited(rank, exclusive_turn) ||
-        awaits == wire::awaits_several) {
-      (void)wake_rank(win, other);
-    }
+    const auto ticket = static_cast<std::uint32_t>(awaits >> 32);
+    const bool has_turn = awaits == awaited(rank, ticket) && ticket - exclusive_turn <= turns;
+    if (has_turn || awaits == wire::awaits_several) (void)wake_rank(win, other);
   }
   if (lock.proxied.load(std::memory_order_seq_cst) != 0) (void)wake_rank(win, rank);
 }
 
+namespace {
+
+/// Waits until a ticket has the lock.
+base::Error await_turn(Win& win, int rank, LockMode mode, LockTicket& ticket) {
+  const Awaiting awaiting(win, rank, ticket.number());
+  ++win.library->world->rma.lock_waits;
+  const WindowWait wait(win, WindowWait::For::lock, rank, mode);
+  const auto ended = [&]() noexcept {
+    return ticket.try_take() || ticket.is_lost() || may_be_stuck(win, rank, ticket.number());
+  };
+  wait_for_turn(*win.device, ended, wait.note());
+  if (ticket.try_take()) return {};
+  if (!ticket.is_lost()) {
+    give_up_lock(win, rank);
+    wake_lock_waiters(win, rank);
+    return failure_of(*win.comm);
+  }
+  return base::failure(base::ErrorClass::intern,
+                       "the lock of rank %d of %s has been overwritten: a program that stores "
+                       "outside of its memory is the likely cause",
+                       rank, name_of(win));
+}
+
+}  // namespace
+
 base::Error acquire_lock(Win& win, int rank, LockMode mode) {
   note_ticket(win, rank);
-  LockTicket ticket(*win.target(rank).control, mode);
-  if (!ticket.has_turn()) [[unlikely]] {
-    const Awaiting awaiting(win, rank, ticket.number());
-    ++win.library->world->rma.lock_waits;
-    const WindowWait wait(win, WindowWait::For::lock, rank, mode);
-    const auto ended = [&]() noexcept {
-      return ticket.has_turn() || ticket.is_lost() || may_be_stuck(win, rank, ticket.number());
-    };
-    wait_for_turn(*win.device, ended, wait.note());
-    if (!ticket.has_turn()) {
-      if (!ticket.is_lost()) {
-        give_up_lock(win, rank);
-        wake_lock_waiters(win, rank);
-        return failure_of(*win.comm);
-      }
-      return base::failure(base::ErrorClass::intern,
-                           "the lock of rank %d of %s has been overwritten: a program that stores "
-                           "outside of its memory is the likely cause",
-                           rank, name_of(win));
-    }
+  wire::RmaControl& control = *win.target(rank).control;
+  if (mode == LockMode::exclusive) {
+    const TakenAhead ahead = take_ahead(control);
+    if (ahead.wake == Wake::waiters) [[unlikely]]
+      wake_lock_waiters(win, rank);
+    if (ahead.taken) [[likely]]
+      return {};
   }
-  ticket.take_turn();
+  LockTicket ticket(control, mode);
+  if (!ticket.try_take()) [[unlikely]] {
+    if (const base::Error bad = await_turn(win, rank, mode, ticket); bad.failed()) return bad;
+  }
   if (mode == LockMode::shared) wake_lock_waiters(win, rank);
   return {};
 }

@@ -23,29 +23,37 @@ class LockTicket {
         number_(control.next.fetch_add(1, std::memory_order_seq_cst)),
         mode_(mode) {}
 
-  [[nodiscard]] bool has_turn() const noexcept {
-    const auto& turn = mode_ == LockMode::shared ? control_->shared_turn : control_->exclusive_turn;
-    return turn.load(std::memory_order_seq_cst) == number_;
-  }
+  /// Takes the lock if its turn has come and nobody has it ahead. To be called again and again until
+  /// that is so; true from then on. The first time that a reader's turn has come the next reader's has,
+  /// too: `wake_lock_waiters` has to follow.
+  [[nodiscard]] bool try_take() noexcept;
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
-  /// Its turn is over and it never had it: the words of the lock are not what this library writes.
-  [[nodiscard]] bool is_lost() const noexcept {
-    const auto passed = [this](const std::atomic<std::uint32_t>& turn) {
-      return static_cast<std::int32_t>(turn.load(std::memory_order_seq_cst) - number_) > 0;
-    };
-    return passed(control_->exclusive_turn) ||
-           (mode_ == LockMode::shared && passed(control_->shared_turn));
-  }
-  /// The lock is granted: lets other readers in behind a reader. Requires has_turn().
-  void take_turn() noexcept {
-    if (mode_ == LockMode::shared) control_->shared_turn.fetch_add(1, std::memory_order_seq_cst);
-  }
+  /// It will never have it: the words of the lock are not what this library writes.
+  [[nodiscard]] bool is_lost() const noexcept;
 
  private:
+  [[nodiscard]] bool has_turn() const noexcept;
+  [[nodiscard]] bool enter() noexcept;
+  [[nodiscard]] std::uint32_t urgency() noexcept;
+
   wire::RmaControl* control_ = nullptr;
+  std::uint64_t since_ns_ = 0;  ///< when it found the lock taken in its turn; 0: it has not
   std::uint32_t number_ = 0;
   LockMode mode_ = LockMode::shared;
+  bool has_come_ = false;
+  bool is_taken_ = false;
 };
+
+enum class Wake : bool { nobody, waiters };
+
+/// What came of taking an exclusive lock without a ticket.
+struct TakenAhead {
+  bool taken = false;
+  Wake wake = Wake::nobody;  ///< `wake_lock_waiters` has to follow
+};
+/// Takes the exclusive lock of a control line if it is free, though others wait whose turn it is. Not where
+/// one of them has lost its patience.
+[[nodiscard]] TakenAhead take_ahead(wire::RmaControl& control) noexcept;
 
 /// The bit of a rank in the words of wire::RmaControl that have one for each rank of the node; 0: it
 /// has none.
@@ -64,11 +72,8 @@ inline void forget_tickets(Win& win) noexcept {
   win.origin.control->locks.store(0, std::memory_order_relaxed);
 }
 
-/// Gives a granted lock back. `wake_lock_waiters` has to follow.
-inline void release_lock(wire::RmaControl& control, LockMode mode) noexcept {
-  if (mode == LockMode::exclusive) control.shared_turn.fetch_add(1, std::memory_order_seq_cst);
-  control.exclusive_turn.fetch_add(1, std::memory_order_seq_cst);
-}
+/// Gives a granted lock back. With `waiters`, `wake_lock_waiters` has to follow.
+[[nodiscard]] Wake release_lock(wire::RmaControl& control, LockMode mode) noexcept;
 
 /// Whether this process knows that a rank of the window has failed.
 [[nodiscard]] bool has_failed(const Win& win, int rank) noexcept;
@@ -88,7 +93,7 @@ void give_up_lock(Win& win, int rank) noexcept;
 /// it slept.
 bool wake_rank(Win& win, int rank) noexcept;
 
-/// Wakes the process of the node that sleeps and has the ticket of the lock of `rank` whose turn it
+/// Wakes the processes of the node that sleep and have a ticket of the lock of `rank` whose turn it
 /// is now, and nobody else.
 void wake_lock_waiters(Win& win, int rank) noexcept;
 

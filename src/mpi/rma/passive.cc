@@ -100,8 +100,8 @@ Error finish_unlock(Win& win, int rank) {
   const RmaTarget& target = win.target(rank);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (target.lock == TargetLock::unchecked || target.lock == TargetLock::none) return error;
-  release_lock(*target.control, mode_of(target.lock));
-  wake_lock_waiters(win, rank);
+  const Wake wake = release_lock(*target.control, mode_of(target.lock));
+  if (wake == Wake::waiters) wake_lock_waiters(win, rank);
   // Origins that this process grants its own lock to.
   if (rank == win.rank()) (void)win.device->progress();
   return error;

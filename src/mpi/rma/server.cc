@@ -202,12 +202,11 @@ unsigned RmaServer::grant() noexcept {
   wire::RmaControl& control = *win_.target(win_.rank()).control;
   for (auto& [rank, origin] : origins_) {
     if (origin->lock_state != Origin::LockState::waiting) continue;
-    const bool has_turn = origin->ticket.has_turn();
+    const bool is_taken = origin->ticket.try_take();
     const bool is_stuck = may_be_stuck(win_, win_.rank(), origin->ticket.number());
-    if (!has_turn && !is_stuck && !origin->ticket.is_lost()) continue;
+    if (!is_taken && !is_stuck && !origin->ticket.is_lost()) continue;
     origin->lock_state = Origin::LockState::none;
-    if (has_turn) {
-      origin->ticket.take_turn();
+    if (is_taken) {
       hold(*origin);
     } else {
       origin->fail(is_stuck ? ErrorClass::proc_failed : ErrorClass::intern);
@@ -229,7 +228,7 @@ unsigned RmaServer::grant() noexcept {
 void RmaServer::hold(Origin& origin) noexcept {
   wire::RmaControl& control = *win_.target(win_.rank()).control;
   if (has_failed(win_, origin.rank)) {
-    release_lock(control, origin.mode);
+    if (release_lock(control, origin.mode) == Wake::nobody) return;
     return wake_lock_waiters(win_, win_.rank());
   }
   origin.lock_state = Origin::LockState::held;
@@ -255,8 +254,7 @@ void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
   origin.lock_state = Origin::LockState::none;
   wire::RmaControl& control = *win_.target(win_.rank()).control;
   control.proxy_held.fetch_sub(1, std::memory_order_seq_cst);
-  release_lock(control, origin.mode);
-  wake_lock_waiters(win_, win_.rank());
+  if (release_lock(control, origin.mode) == Wake::waiters) wake_lock_waiters(win_, win_.rank());
 }
 
 void RmaServer::acknowledge(Origin& origin, std::uint32_t tag) {

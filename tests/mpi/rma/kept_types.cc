@@ -4,7 +4,7 @@
 // Datatypes of targets with long descriptions, used again and again, more of them than a target keeps;
 // some are freed and others made in between, and operations with long data are under way meanwhile.
 // ranks: 2 4
-// networks: tcp
+// networks: tcp verbs
 
 #include <mpi.h>
 

@@ -6,7 +6,6 @@
 
 #include "mpi/datatype/calls.h"
 #include "mpi/op/op.h"
-#include "mpi/rma/lock_queue.h"
 #include "mpi/rma/range.h"
 #include "unit/support/objects.h"
 
@@ -81,29 +80,6 @@ TEST_F(AccumulateTest, Ranges_are_those_of_the_elements) {
   EXPECT_EQ(range->end, 100 + 4 + type(strided).extent);
   EXPECT_FALSE(touched_bytes(INT64_MAX - 2, 1, type(MPI_INT)).has_value());
   EXPECT_FALSE(touched_bytes(0, INT64_MAX, type(MPI_INT)).has_value());
-}
-
-TEST(LockTicket, Locks_are_granted_in_the_order_of_the_tickets) {
-  wire::RmaControl control{};
-  LockTicket first(control, LockMode::shared);
-  LockTicket second(control, LockMode::shared);
-  LockTicket writer(control, LockMode::exclusive);
-  LockTicket third(control, LockMode::shared);
-  EXPECT_TRUE(first.has_turn());
-  EXPECT_FALSE(second.has_turn());
-  first.take_turn();
-  EXPECT_TRUE(second.has_turn()) << "readers hold it together";
-  second.take_turn();
-  EXPECT_FALSE(writer.has_turn());
-  EXPECT_FALSE(third.has_turn()) << "no reader passes a writer";
-  release_lock(control, LockMode::shared);
-  EXPECT_FALSE(writer.has_turn());
-  release_lock(control, LockMode::shared);
-  EXPECT_TRUE(writer.has_turn());
-  writer.take_turn();
-  EXPECT_FALSE(third.has_turn());
-  release_lock(control, LockMode::exclusive);
-  EXPECT_TRUE(third.has_turn());
 }
 
 }  // namespace
