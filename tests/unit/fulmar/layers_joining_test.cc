@@ -45,10 +45,11 @@ Measured joining(const Seen& node, const Seen& tcp) {
 TEST(JoiningVerdict, an_exchange_that_goes_on_holds) {
   Measured measured = joining({}, {});
   EXPECT_EQ(judge_joining(measured).outcome, Outcome::holds);
-  EXPECT_NE(judge_joining(measured).here.find(
-                "Tcp: it joins in 20000 µs, in which the longest step of the two takes 3000, and leaves "
-                "in 200, longest step 100; a step takes 0.2 µs before and 0.2 afterwards."),
-            std::string::npos)
+  EXPECT_NE(
+      judge_joining(measured).here.find(
+          "Tcp: it joins in 20000 µs, in which the longest step of the two takes 3000, and leaves "
+          "in 200, longest step 100; a step takes 0.2 µs before and 0.2 afterwards."),
+      std::string::npos)
       << judge_joining(measured).here;
   EXPECT_EQ(judge_joining(measured).here.find("themselves"), std::string::npos);
   measured["join-between"] = results_of({6000, 6100});
