@@ -11,7 +11,7 @@ namespace fulmar::joining {
 
 /// Until when ranks exchange messages; all but `ready` is rank 0's to say.
 struct Until {
-  double least_ns = 0;                        ///< not before this time has passed
+  double least_ns = 0;                       ///< not before this time has passed
   const std::atomic<bool>* ready = nullptr;  ///< nor before this is so on each rank; nullptr: it is
 };
 
