@@ -16,7 +16,7 @@ HYDRA = support.hydra()
 PRTERUN, SETTINGS = support.prterun()
 PROGRAMS = ("p2p.order", "p2p.modes", "p2p.probe", "p2p.types", "p2p.threads", "coll.levels", "coll.movement",
             "coll.nonblocking", "coll.persistent", "comm.making", "comm.inter", "datatype.value_index",
-            "partitioned.rounds", "session.reentry", "topo.cart", "topo.neighbour")
+            "partitioned.rounds", "rma.query_first", "session.reentry", "topo.cart", "topo.neighbour")
 # libfabric is between the hosts in these; all of them in the soak.
 PROGRAMS_OF_OFI = ("p2p.order", "p2p.modes", "p2p.types", "coll.levels", "comm.making", "partitioned.rounds",
                    "session.reentry")

@@ -294,14 +294,17 @@ std::string Rank::leftovers(WithDeaths deaths) {
   auto now = live();
   auto posted = device_.matcher().posted_count();
   std::size_t named = device_.named_operations();
+  std::size_t open = device_.transfers();
   if (deaths == WithDeaths::yes) {
     // A window whose MPI_Win_free has failed answers other survivors: a receive waits on a communicator
     // of its own.
     const std::size_t kept = kept_windows_.size();
     posted -= kept;
     // What such a window tells those who have freed it in good order nobody takes.
-    for (const fulmar::mpi::Win* win : kept_windows_)
+    for (const fulmar::mpi::Win* win : kept_windows_) {
       named -= std::min<std::size_t>(named, win->busy);
+      open -= std::min<std::size_t>(open, win->busy);
+    }
     for (const ObjectKind kind : {ObjectKind::win, ObjectKind::comm, ObjectKind::group})
       now[static_cast<std::size_t>(kind)] -= kept;
   }
@@ -316,7 +319,7 @@ std::string Rank::leftovers(WithDeaths deaths) {
   }
   add(named, "operations that a peer may name");
   add(device_.backlogged_peers(), "peers with queued packets");
-  add(device_.transfers(), "messages with open memory");
+  add(open, "messages with open memory");
   return text.empty() ? text : "rank " + std::to_string(port_.self()) + " has left:" + text;
 }
 

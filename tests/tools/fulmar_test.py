@@ -334,6 +334,30 @@ class Bench(ToolTest):
         ranks = {s["test"]: s["ranks"] for s in json.loads((self.root / "r.json").read_text())["series"]}
         self.assertEqual(ranks, {"bibw": 2, "rate": 4, "barrier": 5, "allreduce": 5})
 
+    def test_an_exchange_goes_on_while_a_rank_joins_and_leaves(self):
+        for call, fabric in (("beside", "shm,tcp"), ("between", "shm,tcp"), ("beside", "tcp")):
+            run = self.fulmar("bench", "joining", "--call", call, "--times", 3, "--json", "j.json", FULMAR_FABRIC=fabric)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            results = json.loads((self.root / "j.json").read_text())
+            took = {series["test"]: series["points"][0]["median_ns"] for series in results["series"]}
+            self.assertEqual(len(took), 8, took)
+            # Beside it, whole steps fit into the joining; between two, one step has all of it but the last exchanges.
+            if call == "beside":
+                self.assertLess(took["gap-joining"], 0.9 * took["joining"], took)
+            else:
+                self.assertGreater(took["gap-joining"], 0.5 * took["joining"], took)
+            (timeline,) = results["timelines"]
+            joins, leaves = timeline["phases"]
+            self.assertLess(joins["end_ms"], leaves["begin_ms"])
+            self.assertLess(timeline["longest"][0][0], 0)
+            self.assertGreater(timeline["longest"][-1][0], leaves["end_ms"])
+
+    def test_joining_is_of_two_ranks(self):
+        run = subprocess.run([BUILD / "bin/mpiexec", "-n", "3", BUILD / "bin/fulmar", "bench", "joining"],
+                             capture_output=True, text=True, check=False, cwd=self.root, timeout=100)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("needs 2 ranks, and there are 3", run.stderr)
+
     def test_compares_with_an_earlier_file(self):
         earlier = self.write("earlier.json", result_file("Snail", 1e9))
         run = self.fulmar("bench", "latency", "--sizes", "8", "--milliseconds", "5", "--compare", earlier)

@@ -163,11 +163,12 @@ class Layers(TraceTest):
         self.assertEqual(len(unknown), 25, summary)  # those of an adapter, and three of programs of NAS
         page = (self.root / "l.html").read_text()
         for part in ("random-ring", "slowest pair", "barrier, all ranks", "derived type", "MPI_Sendrecv",
-                     "MPI_Allreduce", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with"):
+                     "MPI_Allreduce", "In a burst".lower(), "post rts", "Writes for 8 bytes: 3 basic, 1 with", "rect class='phase'"):
             self.assertIn(part, page)
         self.assertRegex(page, r"<p class='about'>[^,<]*\w[^,<]*, [1-9]\d* cores?, Linux ")
         self.assertRegex(summary, "Exchanges of a long message +holds here")
         # Times of one round decide nothing.
+        self.assertRegex(summary, "A rank joins a running exchange and leaves it +is undecided here +Shared memory: it joins")
         self.assertRegex(summary, "MPI_Put and MPI_Win_flush, on a node +is undecided here +A put of 8 bytes and its flush: ")
         # A count, as times depend on the machine. How often the others sleep depends on it, too: what has come by then
         # is taken without.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "fulmar/info/info.h"
 #include "fulmar/info/peers.h"
 #include "fulmar/info/windows.h"
+#include "fulmar/joining/joining.h"
 #include "fulmar/layers/layers.h"
 #include "fulmar/names/names.h"
 #include "fulmar/report/page.h"
@@ -131,6 +133,27 @@ CLI::App* add_layers(CLI::App& bench, LayersArguments& arguments) {
       ->add_option("--seconds", arguments.options.seconds,
                    "begin nothing more after so many seconds, and draw what there is (no limit)")
       ->check(CLI::Range(1.0, 1e6));
+  return command;
+}
+
+CLI::App* add_joining(CLI::App& bench, fulmar::joining::Options& options) {
+  using Call = fulmar::joining::Options::Call;
+  auto* command = bench.add_subcommand(
+      "joining",
+      "Two ranks exchange messages while a third one joins and leaves: the gaps that they see");
+  command
+      ->add_option("--call", options.call,
+                   "who spawns and disconnects: the ranks, between two steps of the exchange, or a "
+                   "thread beside it (beside)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Call>{{"between", Call::between}, {"beside", Call::beside}}));
+  command->add_option("--times", options.times, "how often it joins and leaves (5)")
+      ->check(CLI::Range(1, 10000));
+  command
+      ->add_option("--milliseconds", options.milliseconds,
+                   "time of exchange before, together and afterwards (10)")
+      ->check(CLI::Range(1.0, 1e3));
+  command->add_option("--json", options.json, "write the figures to this file");
   return command;
 }
 
@@ -290,6 +313,8 @@ int main(int argc, char** argv) {
   auto* bench_command = add_bench(app, bench_arguments);
   LayersArguments layers_arguments;
   const auto* layers_command = add_layers(*bench_command, layers_arguments);
+  fulmar::joining::Options joining_options;
+  const auto* joining_command = add_joining(*bench_command, joining_options);
   const auto* report_command = add_report(app, report_arguments);
   const auto* doctor_command = add_doctor(app, doctor_as_json);
   add_info(app, info_arguments);
@@ -307,6 +332,9 @@ int main(int argc, char** argv) {
       layers_arguments.options.command += std::string(" ") + word;
     }
     return layers(layers_arguments);
+  }
+  if (joining_command->parsed()) {
+    return fulmar::joining::run(joining_options, std::vector<std::string>(argv + 1, argv + argc));
   }
   if (bench_command->parsed()) {
     return bench(bench_arguments, argc, argv);

@@ -139,7 +139,7 @@ void Agreement::begin(Task& task, Sent sent) {
   if (task.message.phase == AgreementPhase::collect) task.report = own_report();
   std::uint32_t end = task.message.end;
   while (end - self_ > 1) {
-    const std::uint32_t middle = self_ + (end - self_ + 1) / 2;
+    const std::uint32_t middle = cut_of(self_, end);
     task.children.push_back({middle, end, false});
     hand_on(task, task.children.back(), sent);
     end = middle;

@@ -31,7 +31,9 @@
 ///
 /// The tree: a packet down carries the end of a range of ranks [receiver, end). The receiver gives
 /// the upper half of what is left to the first living rank in it, then the upper half of the rest,
-/// and so on; depth and degree are at most log2 n. Where a child dies before it has answered, its
+/// and so on; of the last 8 ranks, itself among them, each is given its own. So from 8 ranks on the
+/// depth is at most log2 n - 2, the degree log2 n + 4: where ranks share cores, few of them wait for
+/// others one after the other. Where a child dies before it has answered, its
 /// parent gives the range to the next living rank. That needs no agreement on the failed members: a
 /// range is done when its owner has answered, and answering twice is harmless.
 ///
@@ -183,6 +185,13 @@ class Agreement {
   bool finishing_ = false;
 };
 
+/// Where a range of ranks [first, end) is cut; `first` keeps the lower part. Of a short one the last
+/// rank is cut off, of a longer one the upper half. Requires end - first > 1.
+[[nodiscard]] constexpr std::uint32_t cut_of(std::uint32_t first, std::uint32_t end) noexcept {
+  constexpr std::uint32_t short_range = 8;
+  return end - first <= short_range ? end - 1 : first + (end - first + 1) / 2;
+}
+
 /// The position of a rank in the tree of the ranks [root, size).
 struct TreePlace {
   std::uint32_t parent = 0;
@@ -195,7 +204,7 @@ template <class IsOut>
   std::uint32_t parent = root;
   std::uint32_t end = size;
   while (parent != rank) {
-    const std::uint32_t middle = parent + (end - parent + 1) / 2;
+    const std::uint32_t middle = cut_of(parent, end);
     if (rank < middle) {
       end = middle;
       continue;

@@ -64,6 +64,18 @@ TEST(Jobs, are_told_sizes_and_ranks) {
   EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[2], "2");
 }
 
+TEST(Jobs, of_joining_are_told_who_calls) {
+  const Programs programs{"fulmar", "mpiexec", ""};
+  layers::Run run{{"joining"}, {8}};
+  run.joins = layers::Run::Joins::between;
+  const std::vector<std::string> expected{"mpiexec",        "-n",      "2",      "fulmar",
+                                          "bench",          "joining", "--call", "between",
+                                          "--milliseconds", "10",      "--json", "file"};
+  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file"), expected);
+  run.joins = layers::Run::Joins::beside;
+  EXPECT_EQ(command_of(run, programs, {10, 64, 6}, "file")[7], "beside");
+}
+
 TEST(Jobs, figures_of_several_rounds_are_medians) {
   std::vector<Results> rounds(3);
   add(rounds[0], "latency", 8, 900);

@@ -61,6 +61,10 @@ Results result(double ns, double megabytes) {
     add(results, "bibw", bytes, ns_of(bytes, 2 * megabytes));
     add(results, "put-bibw", bytes, ns_of(bytes, 2 * megabytes));
   }
+  for (const char* test : {"step-before", "gap-before", "gap-joining", "joining", "gap-leaving",
+                           "leaving", "step-after", "step-together"}) {
+    add(results, test, 8, ns);
+  }
   set_applications(results, 1);
   return results;
 }
@@ -153,6 +157,10 @@ Measured as_in_the_papers() {
   measured["put-mapped"] = result(5200, 840);
   measured["put-tcp-apart"] = result(7400, 840);
   measured["put-tcp"] = result(7400, 910);
+  for (const char* name : {"join-between", "join-beside", "join-beside-tcp"}) {
+    measured[name] = result(5000, 800);
+    time_of(measured[name], "gap-joining", 8) = 3000;
+  }
   measured["rwapi"] = result(1760, 800);
   measured["copied"] = result(5000, 400);
   measured["reached"] = result(5000, 130);
@@ -363,6 +371,7 @@ TEST(Figures, cover_what_the_papers_show) {
                              "Elan4, figure 8",
                              "Elan4, figure 9",
                              "Elan4, table 1",
+                             "Elan4, sections 2.2 and 4.1, joining",
                              "InfiniBand, figure 16",
                              "InfiniBand, figure 17",
                              "MVAPICH2, NAS IS"}) {

@@ -30,6 +30,7 @@ Results sample() {
                                              {1024, 300.5, 280, 400, 700, 11}};
   series_of(results, "barrier", 8).points = {{0, 4000, 3900, 4500, 99, 9}};
   series_of(results, "barrier", 4).points = {{0, 2000, 1900, 2500, 99, 9}};
+  results.timelines = {{{{"joins", 0, 2.5}}, {{-1, 0.25}, {1.5, 3000}}}};
   return results;
 }
 
@@ -40,6 +41,9 @@ TEST(Json, results_survive_a_round_trip) {
   EXPECT_EQ(to_json(*back), to_json(sample()));
   EXPECT_EQ(back->label, "A & B");
   EXPECT_EQ(find_point(find_series(*back, "latency", 2), 1024)->median_ns, 300.5);
+  ASSERT_EQ(back->timelines.size(), 1U);
+  EXPECT_EQ(back->timelines[0].phases.at(0).name, "joins");
+  EXPECT_EQ(back->timelines[0].longest.at(1).microseconds, 3000);
 }
 
 TEST(Json, other_json_is_refused_with_the_reason) {

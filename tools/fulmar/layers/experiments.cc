@@ -92,6 +92,8 @@ std::vector<Experiment> of_rwapi() {
 std::vector<Experiment> of_elan() {
   return {
       {elan, "figures 1 to 6", "", drawing},
+      {elan, "sections 2.2 and 4.1, joining and disjoining",
+       "A rank joins a running exchange and leaves it"},
       {elan, "figure 7(a), datatypes", "What a derived datatype costs"},
       {elan, "figure 7(b), read and write", "Reading and writing, announced from 1984 bytes on"},
       {elan, "figure 7, inlined data", "Announcements with 1984 bytes inlined, and without data"},

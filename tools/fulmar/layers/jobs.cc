@@ -181,6 +181,13 @@ measure::Results median_of(const std::vector<measure::Results>& rounds) {
 
 std::vector<std::string> command_of(const Run& run, const Programs& programs, const Effort& effort,
                                     const std::string& file) {
+  if (run.joins != Run::Joins::no) {
+    const char* call = run.joins == Run::Joins::between ? "between" : "beside";
+    return {
+        programs.mpiexec, "-n",     "2",  programs.self,    "bench",
+        "joining",        "--call", call, "--milliseconds", fmt::format("{}", effort.milliseconds),
+        "--json",         file};
+  }
   const int count = run.ranks == Run::Ranks::all ? effort.ranks : 2;
   std::vector<std::string> words{programs.mpiexec, "-n", std::to_string(count), programs.self,
                                  "bench"};

@@ -14,6 +14,7 @@
 #include "fulmar/report/chart.h"
 #include "fulmar/report/series.h"
 #include "fulmar/report/style_sheet.h"
+#include "fulmar/report/timeline.h"
 #include "fulmar/trace/show.h"
 
 namespace fulmar::layers {
@@ -235,14 +236,40 @@ std::string table_of(const std::vector<report::DotRow>& rows) {
   return out + "</table></div>\n";
 }
 
+/// The timelines of the figure's settings, one below the other.
+std::string timelines(const Figure& figure, const Measured& measured) {
+  std::string out;
+  std::vector<std::string> drawn;
+  for (const Curve& curve : figure.curves) {
+    const auto found = measured.find(curve.setting);
+    if (found == measured.end() ||
+        std::find(drawn.begin(), drawn.end(), curve.setting) != drawn.end()) {
+      continue;
+    }
+    drawn.push_back(curve.setting);
+    for (const measure::Timeline& timeline : found->second.timelines) {
+      out += fmt::format("<p class='note'>{}</p>\n{}", escape(label_of(curve)),
+                         report::svg(timeline, figure.title + ", " + label_of(curve),
+                                     report::style_of(drawn.size() - 1)));
+    }
+  }
+  return out;
+}
+
+bool has_rows(Figure::Form form) {
+  return form == Figure::Form::rows || form == Figure::Form::timeline ||
+         form == Figure::Form::programs;
+}
+
 /// Empty where nothing of it was measured.
 std::string drawing(const Figure& figure, const Measured& measured) {
-  if (figure.form == Figure::Form::rows || figure.form == Figure::Form::programs) {
+  if (has_rows(figure.form)) {
     const std::vector<report::DotRow> rows = rows_of(figure, measured);
     const auto scale =
         figure.form == Figure::Form::programs ? report::Scale::linear : report::Scale::logarithmic;
     return rows.empty() ? ""
-                        : legend(rows) + svg(rows, unit_of(figure.form), scale) + table_of(rows);
+                        : timelines(figure, measured) + legend(rows) +
+                              svg(rows, unit_of(figure.form), scale) + table_of(rows);
   }
   const Chart chart = chart_of(figure, measured);
   const bool has_figures = std::any_of(chart.curves.begin(), chart.curves.end(),

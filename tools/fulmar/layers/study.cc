@@ -179,8 +179,9 @@ std::vector<Setting> settings() {
   add_progress_modes(all, "", Network::shm, {});
   add_adapter_designs(all);
   add_adapters(all);
-  const std::vector<Setting> more = one_sided_settings();
-  all.insert(all.end(), more.begin(), more.end());
+  for (const auto& more : {joining_settings(), one_sided_settings()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   add_applications(all);
   return all;
 }

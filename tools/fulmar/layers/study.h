@@ -30,6 +30,9 @@ struct Run {
   Ranks ranks = Ranks::two;
   enum class Counted : std::uint8_t { no, yes };
   Counted counted = Counted::no;  ///< also what is done for a message; see counted_sizes
+  enum class Joins : std::uint8_t { no, between, beside };
+  Joins joins =
+      Joins::no;  ///< a rank joins and leaves (fulmar/joining): the tests are those of that
 };
 
 /// A program of the NAS Parallel Benchmarks, of its own name, on so many ranks.
@@ -106,6 +109,7 @@ struct Figure {
     calls,         ///< microseconds of a call; curves over message sizes
     megabytes,     ///< a second; curves over message sizes
     rows,          ///< microseconds of the smallest size: a row for each test, a dot for a setting
+    timeline,      ///< as rows, below what the steps of an exchange took over time
     programs,      ///< applications: as rows, in per cent of the time with the first setting
   };
   Form form = Form::microseconds;
@@ -121,6 +125,9 @@ std::vector<Figure> adapter_figures();
 /// Those of one-sided operations, and the settings that they need.
 std::vector<Figure> one_sided_figures();
 std::vector<Setting> one_sided_settings();
+/// That of a rank that joins and leaves, and the settings that it needs.
+std::vector<Figure> joining_figures();
+std::vector<Setting> joining_settings();
 /// Those of whole programs.
 std::vector<Figure> application_figures();
 

@@ -55,6 +55,9 @@ Verdict judge_progress(const Measured& measured);
 Verdict judge_adapter_progress(const Measured& measured);
 Verdict judge_two_threads(const Measured& measured);
 
+// joining_figures.cc
+Verdict judge_joining(const Measured& measured);
+
 // announcement_verdicts.cc
 Verdict judge_types(const Measured& measured);
 Verdict judge_read_first(const Measured& measured);

@@ -30,6 +30,32 @@ Point point_from(const json& value) {
   return point;
 }
 
+json json_of(const Timeline& timeline) {
+  json phases = json::array();
+  for (const Timeline::Phase& phase : timeline.phases) {
+    phases.push_back(
+        {{"name", phase.name}, {"begin_ms", phase.begin_ms}, {"end_ms", phase.end_ms}});
+  }
+  json longest = json::array();
+  for (const Timeline::Step& step : timeline.longest) {
+    longest.push_back({step.end_ms, step.microseconds});
+  }
+  return {{"phases", phases}, {"longest", longest}};
+}
+
+Timeline timeline_from(const json& value) {
+  Timeline timeline;
+  for (const json& phase : value.at("phases")) {
+    timeline.phases.push_back({phase.at("name").get<std::string>(),
+                               phase.at("begin_ms").get<double>(),
+                               phase.at("end_ms").get<double>()});
+  }
+  for (const json& step : value.at("longest")) {
+    timeline.longest.push_back({step.at(0).get<double>(), step.at(1).get<double>()});
+  }
+  return timeline;
+}
+
 Results results_from(const json& value) {
   Results results;
   results.label = value.value("label", "");
@@ -52,6 +78,9 @@ Results results_from(const json& value) {
     results.counts.push_back({item.at("name").get<std::string>(),
                               item.at("bytes").get<std::size_t>(),
                               item.at("per_message").get<double>()});
+  }
+  for (const json& item : value.value("timelines", json::array())) {
+    results.timelines.push_back(timeline_from(item));
   }
   return results;
 }
@@ -86,6 +115,9 @@ std::string to_json(const Results& results) {
                 {"series", all_series}};
   if (!counts.empty()) {
     value["counts"] = counts;
+  }
+  for (const Timeline& timeline : results.timelines) {
+    value["timelines"].push_back(json_of(timeline));
   }
   return value.dump(1) + "\n";
 }

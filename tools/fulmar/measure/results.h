@@ -35,6 +35,21 @@ struct Count {
   double per_message = 0;  ///< all ranks together
 };
 
+/// The steps of an exchange over time.
+struct Timeline {
+  struct Phase {
+    std::string name;
+    double begin_ms = 0;
+    double end_ms = 0;
+  };
+  struct Step {
+    double end_ms = 0;
+    double microseconds = 0;
+  };
+  std::vector<Phase> phases;  ///< in which something else happened, too
+  std::vector<Step> longest;  ///< of each short time, by growing time
+};
+
 /// What one program run found out: the content of a result file.
 struct Results {
   std::string label;    ///< short name for legends, "Fulmar"
@@ -48,6 +63,7 @@ struct Results {
   int init_ranks = 0;
   std::vector<Series> series;
   std::vector<Count> counts;  ///< where they were asked for
+  std::vector<Timeline> timelines;
 };
 
 /// The series of that test and number of ranks, made if absent.

@@ -11,18 +11,13 @@
 
 #include "fulmar/measure/results.h"
 #include "fulmar/report/axis.h"
+#include "fulmar/report/drawing.h"
 
 namespace fulmar::report {
 
 namespace {
 
-/// Pixels of the picture and of the plotting area in it.
-constexpr double width = 640;
 constexpr double height = 380;
-constexpr double left = 62;
-constexpr double right = 16;
-constexpr double top = 14;
-constexpr double bottom = 46;
 
 struct Range {
   double least = std::numeric_limits<double>::max();
@@ -40,16 +35,6 @@ struct Frame {
   Axis sizes;
   Axis values;
 };
-
-std::string line(double x1, double y1, double x2, double y2, const char* style) {
-  return fmt::format("<line class='{}' x1='{:.1f}' y1='{:.1f}' x2='{:.1f}' y2='{:.1f}'/>\n", style,
-                     x1, y1, x2, y2);
-}
-
-std::string text(double x, double y, const char* style, const std::string& content) {
-  return fmt::format("<text class='{}' x='{:.1f}' y='{:.1f}'>{}</text>\n", style, x, y,
-                     escape(content));
-}
 
 std::string value_axis(const Frame& frame, const std::string& unit) {
   std::string out;
@@ -126,11 +111,6 @@ std::string draw(const Mark& mark, const Frame& frame, const std::string& unit) 
       "<text class='tick' x='{:.1f}' y='{:.1f}'>{}</text>\n",
       x, y - half, half, half, half, half, half, half, escape(mark.label), short_number(mark.value),
       unit, x + 8, y + 4, short_number(mark.value));
-}
-
-std::string open_svg(double tall, const std::string& label) {
-  return fmt::format("<svg viewBox='0 0 {:.0f} {:.0f}' role='img' aria-label='{}'>\n", width, tall,
-                     escape(label));
 }
 
 }  // namespace

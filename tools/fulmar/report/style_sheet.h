@@ -44,6 +44,8 @@ svg { width: 100%; height: auto; display: block; font: 12px system-ui, "Segoe UI
 .curve path { fill: none; stroke: currentColor; stroke-width: 2.2; stroke-linejoin: round; }
 .curve circle { fill: currentColor; stroke: var(--card); stroke-width: 0.8; } .curve circle:hover { r: 5; }
 .curve path.band, .limit path.band { fill: currentColor; fill-opacity: 0.16; stroke: none; }
+.thin path { stroke-width: 1.2; }
+rect.phase { fill: var(--soft); fill-opacity: 0.14; }
 path.mark { fill: none; stroke: var(--ink); stroke-width: 1.6; }
 .legend i.mark { width: 9px; height: 9px; border: 1.6px solid var(--ink); transform: rotate(45deg); margin-right: 9px; }
 a { color: inherit; }
