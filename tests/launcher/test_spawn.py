@@ -368,15 +368,27 @@ class Singleton(LauncherTest):
         except OSError:
             return False
 
-    def run_elsewhere(self, path, *words):
+    def run_elsewhere(self, path, *words, place="."):
         """A copy of the program, which lies beside no mpiexec."""
-        copy = shutil.copy(SPAWNER, self.folder)
+        (self.folder / place).mkdir(parents=True, exist_ok=True)
+        copy = shutil.copy(SPAWNER, self.folder / place)
         return subprocess.run([copy, *words], cwd=self.folder, env={**self.environment(None), "PATH": path},
                               check=False, text=True, capture_output=True, timeout=60).stdout
 
     def test_without_an_mpiexec_it_says_so(self):
         self.assertIn("spawn: MPI_ERR_SPAWN: this process was started without a launcher, and there is no mpiexec",
                       self.run_elsewhere("/nowhere", "spawn", "1", "true", "."))
+
+    def test_only_an_mpiexec_beside_libraries_is_taken_without_being_told(self):
+        (self.folder / "bin").mkdir()
+        fake = self.folder / "bin" / "mpiexec"
+        fake.write_text("#!/bin/sh\nexit 1\n")
+        fake.chmod(0o755)
+        for place in "here", "here/there":
+            self.assertIn("there is no mpiexec", self.run_elsewhere("/nowhere", "spawn", "1", "true", ".", place=place))
+        for place in "lib", "lib/triplet":
+            self.assertIn("MPI_ERR_SPAWN: the mpiexec that serves this process",
+                          self.run_elsewhere("/nowhere", "spawn", "1", "true", ".", place=place))
 
     def test_mpiexec_is_found_in_path(self):
         folder = pathlib.Path(MPIEXEC).parent

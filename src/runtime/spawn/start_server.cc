@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/spawn/mpiexec_service.h"
@@ -45,13 +46,19 @@ std::string own_folder() {
   return name.substr(0, name.rfind('/'));
 }
 
+/// Whether this is a folder of libraries: lib, lib64 and their like.
+bool has_libraries(std::string_view folder) noexcept {
+  return folder.substr(folder.rfind('/') + 1).starts_with("lib");
+}
+
+/// An mpiexec of another MPI may lie anywhere else, as in /bin for a program in /tmp/here.
 std::vector<std::string> candidates() {
   std::vector<std::string> files;
   const std::string folder = own_folder();
-  // lib/libmpi_abi.so, lib/TRIPLET/libmpi_abi.so, and a program in bin.
-  for (const char* place : {"/../bin/mpiexec", "/../../bin/mpiexec", "/mpiexec"}) {
-    if (!folder.empty()) files.push_back(folder + place);
-  }
+  const std::string above = folder.substr(0, folder.rfind('/'));
+  if (has_libraries(folder)) files.push_back(above + "/bin/mpiexec");
+  if (has_libraries(above)) files.push_back(above + "/../bin/mpiexec");  // lib/TRIPLET
+  if (!folder.empty()) files.push_back(folder + "/mpiexec");             // a program in bin
   std::string path = std::getenv("PATH") == nullptr ? "" : std::getenv("PATH");
   while (!path.empty()) {
     const std::string part = path.substr(0, path.find(':'));
