@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// One exclusive lock that all ranks want all the time, more ranks than cores: nobody's turn is put off for ever, and no
+// One exclusive lock that all ranks want all the time, more ranks than cores: all ranks get their turns to the end, and no
 // two hold it together.
 // ranks: 2 8
 // timeout: 120

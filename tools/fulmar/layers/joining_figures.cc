@@ -17,7 +17,6 @@ namespace fulmar::layers {
 
 namespace {
 
-using report::short_number;
 
 /// The rows of the figure by their tests (fulmar/joining/record.h).
 constexpr std::pair<const char*, const char*> rows[] = {
