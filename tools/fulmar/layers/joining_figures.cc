@@ -17,7 +17,6 @@ namespace fulmar::layers {
 
 namespace {
 
-
 /// The rows of the figure by their tests (fulmar/joining/record.h).
 constexpr std::pair<const char*, const char*> rows[] = {
     {"step-before", "step of two, before"}, {"gap-before", "longest, before"},
