@@ -72,8 +72,8 @@ class PosixFile {
   /// Sees to it that the first `size` bytes have space on the device; never makes the file shorter.
   /// Where the file system cannot reserve space, zeros are written behind the end of the file.
   base::Error preallocate(std::int64_t size) const;
-  /// Reserves space for the bytes [first, end), which are in the file from then on. False where the
-  /// file system cannot, or has none; a write says why.
+  /// Makes a shorter file end at `end`, with space for the bytes [first, end); a longer one stays as it is. False where the
+  /// file system cannot, or has no space; a write says why.
   [[nodiscard]] bool reserve(std::int64_t first, std::int64_t end) const noexcept;
   base::Error sync() const;
   /// Of a file that a server has and that other machines write, too: from now on exactly the bytes

@@ -76,6 +76,5 @@ int main(int argc, char** argv) {
   expect_equal(words.done, size, "ranks that have had their turns");
   expect(own >= turns, "locks of this rank");
   MPI_Win_free(&win);
-  MPI_Finalize();
-  return 0;
+  return test::finish();
 }
