@@ -251,6 +251,8 @@ class Library {
     bool operator==(const AskedLock&) const = default;
   };
   AskedLock asked_lock;
+  /// A one-sided operation has failed with proc_failed. Communicators may learn of that failure later.
+  bool told_failure = false;
 
   /// Handles of sends that were complete at once, and the request that all of them name; made with
   /// the first of them (mpi/request).

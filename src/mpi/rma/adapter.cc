@@ -54,14 +54,7 @@ void end_adapter_operation(device::RemoteOperation& ended) noexcept {
   auto& operation = static_cast<AdapterOperation&>(ended);
   Win& win = *operation.win;
   const ErrorClass error = operation.lost ? ErrorClass::proc_failed : ErrorClass::success;
-  RmaTarget& target = win.target(operation.rank);
-  if (operation.request != nullptr) {
-    operation.request->operation.outcome.error = error;
-    operation.request->operation.outcome.peer = win.comm->routes[operation.rank].peer;
-    win.device->complete(operation.request->operation);
-  } else if (target.error == ErrorClass::success) {
-    target.error = error;
-  }
+  end_for_program(win, operation.rank, operation.request, error);
   if (!operation.type->predefined) win.library->release(const_cast<Datatype&>(*operation.type));
   delete &operation;
 }

@@ -244,13 +244,7 @@ void WordOperation::finish() noexcept {
     }
     if (!result_.type->predefined) win.library->release(const_cast<Datatype&>(*result_.type));
   }
-  if (request_ != nullptr) {
-    request_->operation.outcome.error = error;
-    request_->operation.outcome.peer = win.comm->routes[rank_].peer;
-    win.device->complete(request_->operation);
-  } else if (target.error == ErrorClass::success) {
-    target.error = error;
-  }
+  end_for_program(win, rank_, request_, error);
   win.origin.adapter->access().give_back(*block_);
   WordOperations& words = win.origin.adapter->words();
   --words.by_rank[static_cast<std::size_t>(rank_)];

@@ -333,7 +333,7 @@ Error win_free(Library& library, ErrorTarget& target, Handle<Win> handle) {
   // MPIX_Comm_agree may have told the program of one before the communicators know it.
   const device::Failures& failures = win.device->failures();
   if (failures.pending()) win.device->wait([&]() noexcept { return !failures.pending(); });
-  if (win.comm->failed_process != Comm::none_failed) {
+  if (win.comm->failed_process != Comm::none_failed || library.told_failure) {
     give_up_epochs(win);
   } else if (is_open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",

@@ -210,17 +210,9 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
 }
 
 void OriginOperation::finish() noexcept {
-  RmaTarget& target = win_.target(rank_);
-  --target.pending;
-  device::Device& device = *win_.device;
+  --win_.target(rank_).pending;
   Library& library = *win_.library;
-  if (request_ != nullptr) {
-    request_->operation.outcome.error = error_;
-    request_->operation.outcome.peer = win_.comm->routes[rank_].peer;
-    device.complete(request_->operation);
-  } else if (target.error == ErrorClass::success) {
-    target.error = error_;
-  }
+  end_for_program(win_, rank_, request_, error_);
   for (unsigned i = 0; i < held_count_; ++i) {
     library.release(const_cast<Datatype&>(*held_[i]));
   }
@@ -306,12 +298,25 @@ void ask_for_end(Win& win, int rank, RmaCall call, std::uint8_t flags) {
   operation.start(request);
 }
 
+void end_for_program(Win& win, int rank, Request* request, ErrorClass error) noexcept {
+  if (error == ErrorClass::proc_failed) win.library->told_failure = true;
+  RmaTarget& target = win.target(rank);
+  if (request != nullptr) {
+    request->operation.outcome.error = error;
+    request->operation.outcome.peer = win.comm->routes[rank].peer;
+    win.device->complete(request->operation);
+  } else if (target.error == ErrorClass::success) {
+    target.error = error;
+  }
+}
+
 Error take_error(Win& win, int rank) {
   RmaTarget& target = win.target(rank);
   const ErrorClass error = std::exchange(target.error, ErrorClass::success);
   if (error == ErrorClass::success) [[likely]]
     return {};
   if (error == ErrorClass::proc_failed) {
+    win.library->told_failure = true;
     const std::uint32_t process = win.comm->routes[rank].peer;
     if (win.device->failures().why(process) != nullptr) return process_error(*win.comm, process);
     // The target has learned of it, perhaps before this process.

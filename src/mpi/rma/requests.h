@@ -50,6 +50,9 @@ void ask_for_end(Win& win, int rank, wire::RmaCall call, std::uint8_t flags = 0)
 base::Error complete_opened(Win& win, std::uint8_t flags = 0);
 /// The first failure of operations to a target since the last call, which is forgotten with it.
 base::Error take_error(Win& win, int rank);
+/// Ends an operation on `rank` for the program: its request is complete, or the next call that completes
+/// operations on that rank raises the error.
+void end_for_program(Win& win, int rank, Request* request, base::ErrorClass error) noexcept;
 
 /// The request of an operation that is under way; nullptr when memory is used up.
 [[nodiscard]] Request* make_rma_request(Win& win, MPI_Request& out) noexcept;
