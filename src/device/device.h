@@ -203,6 +203,9 @@ class Device {
   /// Lets the observer's `settle` be called soon, where that may call MPI.
   void defer() noexcept { settle_due_ = waiters_stale_ = true; }
 
+  /// Whether a message of so many bytes to this process is sent without an announcement.
+  [[nodiscard]] bool sends_eagerly(std::uint32_t peer, std::uint64_t bytes) noexcept;
+
   /// What may change while messages are under way. Lengths and limits are in bytes.
   void set_eager_bytes(std::uint64_t bytes) noexcept { config_.eager_bytes = bytes; }
   void set_share_bytes(std::uint64_t bytes) noexcept { config_.share_bytes = bytes; }
@@ -340,6 +343,7 @@ class Device {
     return protocol_table[static_cast<std::size_t>(id)];
   }
   fabric::Post post_message(Operation& operation) noexcept;
+  [[nodiscard]] bool fits_eager(Peer& peer, std::uint64_t bytes) noexcept;
   void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
   unsigned advance(Operation& operation, bool& in_place) noexcept;
   void fail(Operation& operation, base::ErrorClass error) noexcept;

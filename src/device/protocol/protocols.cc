@@ -94,14 +94,20 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .abort = &Device::abort_rndv_stream},
 }};
 
+bool Device::fits_eager(Peer& peer, std::uint64_t bytes) noexcept {
+  const std::uint64_t most = config_.eager_bytes;
+  return bytes <= most && bytes <= transports_.body_limit(peer, bytes);
+}
+
+bool Device::sends_eagerly(std::uint32_t peer, std::uint64_t bytes) noexcept {
+  return fits_eager(peers_.connect(peer), bytes);
+}
+
 /// The message, or its announcement.
 fabric::Post Device::post_message(Operation& operation) noexcept {
   const bool sync = operation.mode == SendMode::synchronous;
   const std::uint64_t body = operation.buffer.bytes + (sync ? sizeof(wire::SyncBody) : 0);
-  const std::uint64_t most = config_.eager_bytes;
-  const std::uint64_t limit =
-      std::min<std::uint64_t>(most, transports_.body_limit(*operation.peer, std::min(body, most)));
-  if (body > limit) return post_announcement(operation);
+  if (!fits_eager(*operation.peer, body)) return post_announcement(operation);
   return (this->*protocol(sync ? ProtocolId::eager_sync : ProtocolId::eager).post)(operation);
 }
 

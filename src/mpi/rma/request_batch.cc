@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/rma/request_batch.h"
 
-#include <array>
 #include <cstring>
 #include <new>
 
@@ -14,8 +13,14 @@ namespace {
 
 using base::ErrorClass;
 
-/// Longer puts travel by themselves: of these at least one fits, with what ends the epoch.
-constexpr std::size_t most_record_bytes = wire::most_rma_request_bytes - sizeof(wire::RmaHeader);
+/// Longer puts travel by themselves: of these at least one fits a message, with what ends the epoch.
+constexpr std::size_t most_record_of(std::size_t message) {
+  return message - sizeof(wire::RmaHeader);
+}
+constexpr std::size_t most_short_record = most_record_of(wire::most_rma_request_bytes);
+
+/// Messages under way with copies of longer puts: what does not fit them is sent from where it lies.
+constexpr std::size_t most_long_under_way = 16;
 
 }  // namespace
 
@@ -23,7 +28,8 @@ struct RequestBatches::Batch : RmaMessage {
   int rank = 0;
   std::size_t used = 0;
   std::size_t last = 0;  ///< where the last request begins
-  alignas(16) std::array<std::byte, wire::most_rma_request_bytes> bytes;
+  std::size_t most = 0;  ///< bytes of a message that the target takes
+  std::vector<std::byte> bytes;
 };
 
 RequestBatches::RequestBatches(Win& win)
@@ -45,9 +51,9 @@ bool RequestBatches::add(int rank, const RmaRequest& request) {
   if (!is_put || request.request != nullptr) return false;
   if (!type->predefined || type->basic->first != nullptr) return false;
   const std::size_t record = rma_record_bytes(0, request.header.bytes);
-  if (record > most_record_bytes) return false;
   Batch* batch = open_[static_cast<std::size_t>(rank)];
-  if (batch != nullptr && batch->used + record > batch->bytes.size()) {
+  if (record > most_short_record && !takes_long_record(rank, record)) return false;
+  if (batch != nullptr && batch->used + record > batch->most) {
     send(rank);
     batch = nullptr;
   }
@@ -64,6 +70,12 @@ bool RequestBatches::add(int rank, const RmaRequest& request) {
             append(*batch, header, record).subspan(rma_data_offset(0), header.bytes));
   win_.library->world->rma.request_bytes += header.bytes;
   return true;
+}
+
+bool RequestBatches::takes_long_record(int rank, std::size_t record) const noexcept {
+  return win_.target(rank).takes_long &&
+         record <= most_record_of(wire::most_long_rma_request_bytes) &&
+         batches_.size() - free_.size() < most_long_under_way;
 }
 
 /// Puts a request behind those that a batch has. Returns its place.
@@ -91,6 +103,9 @@ RequestBatches::Batch& RequestBatches::open(int rank) {
   free_.pop_back();
   batch.rank = rank;
   batch.used = 0;
+  batch.most = win_.target(rank).takes_long ? wire::most_long_rma_request_bytes
+                                            : wire::most_rma_request_bytes;
+  if (batch.bytes.size() < batch.most) batch.bytes.resize(batch.most);
   open_[static_cast<std::size_t>(rank)] = &batch;
   if (waiting_.empty()) win_.device->add_progress_callback(*this);
   if (!listed_[static_cast<std::size_t>(rank)]) waiting_.push_back(rank);
@@ -114,7 +129,7 @@ void RequestBatches::send(int rank) noexcept {
 
 bool RequestBatches::send_with(int rank, const wire::RmaHeader& last) noexcept {
   Batch* const batch = open_[static_cast<std::size_t>(rank)];
-  if (batch == nullptr || batch->used + sizeof last > batch->bytes.size()) return false;
+  if (batch == nullptr || batch->used + sizeof last > batch->most) return false;
   (void)append(*batch, last, sizeof last);
   ++win_.library->world->rma.merged;
   send(rank);

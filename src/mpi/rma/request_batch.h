@@ -43,6 +43,7 @@ class RequestBatches : private device::ProgressCallback {
   unsigned send_all() noexcept;
   static std::span<std::byte> append(Batch& batch, const wire::RmaHeader& header,
                                      std::size_t bytes) noexcept;
+  [[nodiscard]] bool takes_long_record(int rank, std::size_t record) const noexcept;
   Batch& open(int rank);
   void ended(Batch& batch) noexcept;
 

@@ -26,6 +26,12 @@ using base::Error;
 using base::ErrorClass;
 using wire::RmaCall;
 
+/// The target has a longer receive buffer.
+void note_long_requests(Win& win, int rank) noexcept {
+  const std::uint32_t peer = win.comm->routes[rank].peer;
+  win.target(rank).takes_long = win.device->sends_eagerly(peer, wire::most_long_rma_request_bytes);
+}
+
 /// An operation under way: the request, what does not fit it, and the answer. Ends itself.
 class OriginOperation {
  public:
@@ -199,7 +205,9 @@ void OriginOperation::ended(const RmaMessage& done) noexcept {
     fail(outcome.error);
   } else if (&done == &message(Part::answer)) {
     if (expects_ack_) {
-      fail(outcome.bytes >= sizeof ack_.ack ? told_class(ack_.ack.error) : ErrorClass::intern);
+      const bool whole = outcome.bytes >= sizeof ack_.ack;
+      fail(whole ? told_class(ack_.ack.error) : ErrorClass::intern);
+      if (whole && ack_.ack.takes_long == 1) note_long_requests(win_, rank_);
       if (win_.watch.check != nullptr && outcome.bytes == sizeof ack_)
         win_.watch.check->told = ack_.conflict;
     } else if (outcome.bytes != result_bytes_) {

@@ -62,11 +62,20 @@ void RmaServer::stop() noexcept {
   if (!receive_.done()) win_.device->wait_done(receive_);
 }
 
+/// Where the next requests go.
+std::span<std::byte> RmaServer::buffer() noexcept {
+  if (wants_long_ && long_buffer_ == nullptr) {
+    long_buffer_.reset(new (std::nothrow) std::byte[wire::most_long_rma_request_bytes]);
+  }
+  if (long_buffer_ == nullptr) return buffer_;
+  return {long_buffer_.get(), wire::most_long_rma_request_bytes};
+}
+
 void RmaServer::post_receive() noexcept {
   receive_.~RmaMessage();
   new (&receive_) RmaMessage;
   receive_.owner = this;
-  receive_.set_bytes(buffer_);
+  receive_.set_bytes(buffer());
   receive_.posted.key =
       RmaMessage::key_on(win_.comm->key_from(MPI_ANY_SOURCE, MPI_ANY_TAG), RmaLine::requests);
   receive_.on_done = [](device::Operation& operation) {
@@ -87,7 +96,8 @@ void RmaServer::request_came() noexcept {
     const int rank = win_.comm->rank_of(outcome.peer);
     const bool whole = outcome.error == ErrorClass::success && !outcome.cancelled;
     if (whole && rank >= 0 && outcome.bytes >= sizeof(RmaHeader)) {
-      take_all(origin_of(rank), std::span(buffer_).first(outcome.bytes));
+      const auto* const bytes = static_cast<const std::byte*>(receive_.buffer.address);
+      take_all(origin_of(rank), {bytes, outcome.bytes});
     }
     post_receive();
   } while (receive_.done());
@@ -154,6 +164,7 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
     case RmaCall::accumulate:
     case RmaCall::get_accumulate:
     case RmaCall::compare_and_swap:
+      note_length(header);
       return Task::start(win_, origin, header, request);
     case RmaCall::lock_shared:
     case RmaCall::lock_exclusive:
@@ -182,6 +193,14 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
       break;
   }
   origin.fail(ErrorClass::intern);
+}
+
+/// Looks whether a put would have needed no message for its data with a longer buffer.
+void RmaServer::note_length(const RmaHeader& header) noexcept {
+  if (static_cast<RmaCall>(header.call) != RmaCall::put || (header.flags & wire::rma_inline) != 0)
+    return;
+  const std::uint64_t room = wire::most_long_rma_request_bytes - sizeof header;
+  if (header.bytes <= room - rma_data_offset(0)) wants_long_ = true;
 }
 
 void RmaServer::lock(Origin& origin, const RmaHeader& header) {
@@ -260,6 +279,7 @@ void RmaServer::unlock(Origin& origin, const RmaHeader& /*header*/) {
 void RmaServer::acknowledge(Origin& origin, std::uint32_t tag) {
   wire::RmaLongAck answer{};
   answer.ack.error = static_cast<std::int32_t>(std::exchange(origin.error, {}));
+  answer.ack.takes_long = long_buffer_ != nullptr ? 1 : 0;
   const auto bytes = std::as_bytes(std::span(&answer, 1));
   if (!origin.conflict) {
     return Task::answer(win_, origin.rank, tag, bytes.first(sizeof answer.ack));

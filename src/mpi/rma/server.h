@@ -50,10 +50,12 @@ class RmaServer : private device::ProgressCallback {
 
   void request_came() noexcept;
   void post_receive() noexcept;
+  std::span<std::byte> buffer() noexcept;
   Origin& origin_of(int rank);
   void take_all(Origin& origin, std::span<const std::byte> requests);
   void take(Origin& origin, std::span<const std::byte> request);
   void run(Origin& origin, std::span<const std::byte> request);
+  void note_length(const wire::RmaHeader& header) noexcept;
   void advance(Origin& origin);
   void lock(Origin& origin, const wire::RmaHeader& header);
   void hold(Origin& origin) noexcept;
@@ -64,10 +66,12 @@ class RmaServer : private device::ProgressCallback {
   Win& win_;
   std::unordered_map<int, std::unique_ptr<Origin>> origins_;
   std::uint32_t waiting_locks_ = 0;
-  bool posted_ = false;  ///< the receive of requests
-  bool taking_ = false;  ///< a request is being taken
+  bool posted_ = false;      ///< the receive of requests
+  bool taking_ = false;      ///< a request is being taken
+  bool wants_long_ = false;  ///< data came apart that a long buffer would have held
   RmaMessage receive_;
   alignas(16) std::byte buffer_[wire::most_rma_request_bytes];
+  std::unique_ptr<std::byte[]> long_buffer_;  ///< in place of `buffer_`, once there is one
 };
 
 }  // namespace fulmar::mpi

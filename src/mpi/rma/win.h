@@ -62,6 +62,8 @@ struct RmaTarget {
   std::uint32_t post = 0;
   /// The first failure of an operation since the last call that completed some.
   base::ErrorClass error = base::ErrorClass::success;
+  /// Its receive buffer has grown, and messages of that length travel without an announcement.
+  bool takes_long = false;
   /// It has freed the window, in which a process has failed.
   bool left = false;
   /// An exposure epoch for it has failed, and its MPI_Win_complete of that is still to come.

@@ -82,10 +82,12 @@ inline constexpr std::size_t most_kept_type_words = std::size_t{1} << 20;
 /// The answer to `flush` and `unlock`.
 struct RmaAck {
   std::int32_t error;  ///< the class of the first operation that failed at the target; 0: none
-  std::uint32_t reserved;
+  std::uint32_t takes_long;  ///< 1: from now on it takes messages of most_long_rma_request_bytes
 };
 
-/// The longest request: what the receive buffer of a window holds.
+/// The longest message with requests: what the receive buffer of a window holds at first.
 inline constexpr std::size_t most_rma_request_bytes = 2048;
+/// What it holds once an origin has sent data apart that would fit here: a put of 16 KiB, and a flush.
+inline constexpr std::size_t most_long_rma_request_bytes = 16 * 1024 + 128;
 
 }  // namespace fulmar::wire

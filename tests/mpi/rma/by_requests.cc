@@ -7,6 +7,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,7 +24,7 @@ using test::Window;
 
 int rank = 0;
 int size = 1;
-constexpr std::size_t words = 40'000;  // some of it moves as long data
+constexpr std::size_t words = 200'000;  // some of it moves as long data
 
 std::string ways_of(MPI_Win win) {
   MPI_Info info = MPI_INFO_NULL;
@@ -52,6 +54,40 @@ void check_fence(const Window& window) {
   const int before = (rank + size - 1) % size;
   expect_equal(window.memory<std::int32_t>()[words - 1], static_cast<int>(words) - 1 + 100 * before,
                "the last word");
+}
+
+/// More puts than messages may hold copies of, of lengths around what fits a message; the first one of each rank
+/// is told of the target's longer buffer by the flush behind it.
+void check_many_puts(const Window& window) {
+  constexpr std::size_t around = 16 * 1024 / sizeof(std::int32_t);
+  const int next = (rank + 1) % size;
+  std::vector<std::int32_t> sent(words);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (const int turn : {1, 2, 3}) {
+    for (std::size_t i = 0; i < words; ++i) sent[i] = static_cast<std::int32_t>(i) * turn + rank;
+    MPI_Win_lock_all(0, window.get());
+    std::size_t at = 0;
+    for (std::size_t put = 0; at < words; ++put) {
+      const std::size_t length = std::min(put % 4 == 0 ? put + 1 : around - 10 + put, words - at);
+      const auto count = static_cast<int>(length);
+      MPI_Put(&sent[at], count, MPI_INT32_T, next,
+              window.at(next, static_cast<MPI_Aint>(at * sizeof(std::int32_t))), count, MPI_INT32_T,
+              window.get());
+      at += length;
+    }
+    MPI_Win_unlock_all(window.get());
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int before = (rank + size - 1) % size;
+    MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, window.get());
+    const std::int32_t* const own = window.memory<std::int32_t>();
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < words; ++i) {
+      wrong += own[i] != static_cast<std::int32_t>(i) * turn + before ? 1U : 0U;
+    }
+    MPI_Win_unlock(rank, window.get());
+    expect_equal(wrong, std::size_t{0}, "wrong words");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 void check_locks(const Window& window) {
@@ -85,6 +121,7 @@ int main(int argc, char** argv) {
     const Window window(kind, words * sizeof(std::int32_t));
     expect(ways_of(window.get()) == "requests " + std::to_string(size - 1), test::name_of(kind));
     check_fence(window);
+    check_many_puts(window);
     check_locks(window);
   }
   return test::finish();

@@ -81,21 +81,22 @@ void every_put_goes_one_way() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// A put and what completes it are one message, where they are messages at all.
-void flushes_travel_with_their_puts() {
+/// A put and what completes it are one message, where they are messages at all. `most`: bytes of a put.
+/// The first long one makes the target's receive buffer longer, which the flush behind it tells.
+void flushes_travel_with_their_puts(int most) {
   constexpr int puts = 10;
-  const Window window(Kind::dynamic, 2000);
+  const Window window(Kind::dynamic, most);
   if (test::rank_of(MPI_COMM_WORLD) == 0) {
-    const std::vector<char> data(1500, 'd');
+    const std::vector<char> data(static_cast<std::size_t>(most), 'd');
     MPI_Win_lock_all(0, window.get());
-    MPI_Put(data.data(), 1, MPI_CHAR, 1, window.at(1, 0), 1, MPI_CHAR, window.get());
+    MPI_Put(data.data(), most, MPI_CHAR, 1, window.at(1, 0), most, MPI_CHAR, window.get());
     MPI_Win_flush(1, window.get());  // the lock has been asked for
     const PerformanceVariable sent("rma_requests");
     const PerformanceVariable merged("rma_merged_requests");
     const PerformanceVariable kernel("rma_kernel_copies");
     const PerformanceVariable calls("rma_calls");
     for (int i = 0; i < puts; ++i) {
-      const int bytes = i % 2 == 0 ? 8 : static_cast<int>(data.size());
+      const int bytes = i % 2 == 0 ? 8 : most;
       MPI_Put(data.data(), bytes, MPI_CHAR, 1, window.at(1, 0), bytes, MPI_CHAR, window.get());
       MPI_Win_flush(1, window.get());
     }
@@ -108,7 +109,7 @@ void flushes_travel_with_their_puts() {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (test::rank_of(MPI_COMM_WORLD) == 1) {
-    expect_equal(window.memory<char>()[1499], 'd', "the last byte of the puts");
+    expect_equal(window.memory<char>()[most - 1], 'd', "the last byte of the puts");
   }
 }
 
@@ -157,7 +158,7 @@ int main(int argc, char** argv) {
   MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
   requests_are_counted();
   every_put_goes_one_way();
-  flushes_travel_with_their_puts();
+  for (const int most : {1500, 4096, 16384}) flushes_travel_with_their_puts(most);
   long_types_are_described_once();
   free_locks_are_not_waited_for();
   MPI_T_finalize();
