@@ -72,8 +72,8 @@ class Device {
   /// The completions of posts on the network, also of those of layers above.
   [[nodiscard]] Completions& completions() noexcept { return completions_; }
 
-  /// The processes that can be sent to. Those of this process's job are known from the start, with
-  /// their ranks as ids; `add_job` adds those of another job: see ProcessTable::add_job.
+  /// The processes that can be sent to: from the start those of this process's job, with their
+  /// ranks as ids; `add_job` adds another job: see ProcessTable::add_job.
   [[nodiscard]] const fabric::ProcessTable& processes() const noexcept { return *processes_; }
   [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint32_t job, std::uint32_t size,
                                                      const base::Key& key);
@@ -195,19 +195,17 @@ class Device {
   void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 
   // --- figures; see also device/stats/figures.cc
-  /// Calls `observer` from now on, which stays valid until the next call; nullptr: none. Costs the
-  /// paths of short messages nothing while there is none: see `alarm_bytes_`.
+  /// Calls `observer` from now on, which stays valid until the next call; nullptr: none, which costs
+  /// the paths of short messages nothing: see `alarm_bytes_`.
   void observe(Observer* observer) noexcept;
   /// A condition that threads may wait for has changed in progress, without an operation's end.
   void wake_waiters() noexcept { waiters_stale_ = waiters_stale_ || first_waiter_ != nullptr; }
   /// Lets the observer's `settle` be called soon, where that may call MPI.
   void defer() noexcept { settle_due_ = waiters_stale_ = true; }
 
-  /// Whether a message of so many bytes to this process is sent without an announcement.
-  [[nodiscard]] bool sends_eagerly(std::uint32_t peer, std::uint64_t bytes) noexcept;
-
   /// What may change while messages are under way. Lengths and limits are in bytes.
   void set_eager_bytes(std::uint64_t bytes) noexcept { config_.eager_bytes = bytes; }
+  [[nodiscard]] bool sends_eagerly(std::uint32_t to, std::uint64_t bytes) noexcept;
   void set_share_bytes(std::uint64_t bytes) noexcept { config_.share_bytes = bytes; }
   void set_long_copy(LongCopy way) noexcept { copy_choice_.fix(way); }
   void set_remote_way(RdmaProtocol way) noexcept { config_.rdma_protocol = way; }
@@ -242,8 +240,7 @@ class Device {
   [[nodiscard]] std::uint64_t packets_received() noexcept;
   /// Private rings that peers hold here.
   [[nodiscard]] std::size_t rings_polled() noexcept;
-  /// For reports, which change nothing.
-  [[nodiscard]] match::Matcher& queues() noexcept { return matcher_; }
+  [[nodiscard]] match::Matcher& queues() noexcept { return matcher_; }  ///< for reports
 
   /// What a channel calls with each packet (fabric::Sink).
   void packet(std::uint32_t peer, const wire::Envelope& envelope,
@@ -343,7 +340,6 @@ class Device {
     return protocol_table[static_cast<std::size_t>(id)];
   }
   fabric::Post post_message(Operation& operation) noexcept;
-  [[nodiscard]] bool fits_eager(Peer& peer, std::uint64_t bytes) noexcept;
   void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
   unsigned advance(Operation& operation, bool& in_place) noexcept;
   void fail(Operation& operation, base::ErrorClass error) noexcept;

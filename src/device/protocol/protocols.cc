@@ -94,20 +94,25 @@ const std::array<Protocol, protocol_count> Device::protocol_table = {{
      .abort = &Device::abort_rndv_stream},
 }};
 
-bool Device::fits_eager(Peer& peer, std::uint64_t bytes) noexcept {
-  const std::uint64_t most = config_.eager_bytes;
-  return bytes <= most && bytes <= transports_.body_limit(peer, bytes);
+namespace {
+
+bool fits_eager(const Config& config, Transports& transports, Peer& peer,
+                std::uint64_t bytes) noexcept {
+  return bytes <= config.eager_bytes && bytes <= transports.body_limit(peer, bytes);
 }
 
-bool Device::sends_eagerly(std::uint32_t peer, std::uint64_t bytes) noexcept {
-  return fits_eager(peers_.connect(peer), bytes);
+}  // namespace
+
+/// Whether a message of so many bytes goes without an announcement.
+bool Device::sends_eagerly(std::uint32_t to, std::uint64_t bytes) noexcept {
+  return fits_eager(config_, transports_, peers_.connect(to), bytes);
 }
 
 /// The message, or its announcement.
 fabric::Post Device::post_message(Operation& operation) noexcept {
   const bool sync = operation.mode == SendMode::synchronous;
   const std::uint64_t body = operation.buffer.bytes + (sync ? sizeof(wire::SyncBody) : 0);
-  if (!fits_eager(*operation.peer, body)) return post_announcement(operation);
+  if (!fits_eager(config_, transports_, *operation.peer, body)) return post_announcement(operation);
   return (this->*protocol(sync ? ProtocolId::eager_sync : ProtocolId::eager).post)(operation);
 }
 

@@ -20,7 +20,7 @@ constexpr std::size_t most_record_of(std::size_t message) {
 constexpr std::size_t most_short_record = most_record_of(wire::most_rma_request_bytes);
 
 /// Messages under way with copies of longer puts: what does not fit them is sent from where it lies.
-constexpr std::size_t most_long_under_way = 16;
+constexpr std::size_t most_long_under_way = 8;
 
 }  // namespace
 

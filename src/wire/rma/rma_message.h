@@ -87,7 +87,7 @@ struct RmaAck {
 
 /// The longest message with requests: what the receive buffer of a window holds at first.
 inline constexpr std::size_t most_rma_request_bytes = 2048;
-/// What it holds once an origin has sent data apart that would fit here: a put of 16 KiB, and a flush.
-inline constexpr std::size_t most_long_rma_request_bytes = 16 * 1024 + 128;
+/// What it holds once an origin has sent data apart that would fit here: a put of 32 KiB, and a flush.
+inline constexpr std::size_t most_long_rma_request_bytes = 32 * 1024 + 128;
 
 }  // namespace fulmar::wire

@@ -59,7 +59,7 @@ void check_fence(const Window& window) {
 /// More puts than messages may hold copies of, of lengths around what fits a message; the first one of each rank
 /// is told of the target's longer buffer by the flush behind it.
 void check_many_puts(const Window& window) {
-  constexpr std::size_t around = 16 * 1024 / sizeof(std::int32_t);
+  constexpr std::size_t around = 32 * 1024 / sizeof(std::int32_t);
   const int next = (rank + 1) % size;
   std::vector<std::int32_t> sent(words);
   MPI_Barrier(MPI_COMM_WORLD);
