@@ -30,6 +30,18 @@ void WorkerThreads::submit(Job& job) noexcept {
   finish(job);
 }
 
+bool WorkerThreads::take_back(Job& job) noexcept {
+  const std::lock_guard guard(mutex_);
+  for (Job** at = &first_; *at != nullptr; at = &(*at)->next) {
+    if (*at != &job) continue;
+    *at = job.next;
+    if (last_ == &job.next) last_ = at;
+    --queued_;
+    return true;
+  }
+  return false;
+}
+
 bool WorkerThreads::start_thread() noexcept {
   sigset_t all;
   sigset_t before;

@@ -22,6 +22,12 @@ void FileState::submit(FileJob& job) noexcept {
   threads_.submit(job);
 }
 
+bool FileState::take_back(FileJob& job) noexcept {
+  if (!threads_.take_back(job)) return false;
+  if (--pending_ == 0) library_.device->remove_progress_callback(*this);
+  return true;
+}
+
 void FileState::record_into(base::Trace& spans, std::size_t records) {
   log_.trace = std::make_unique<io::FileTrace>(records);
   log_.spans = &spans;

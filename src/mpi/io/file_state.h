@@ -38,6 +38,9 @@ class FileState : private device::ProgressCallback {
 
   /// Runs a job; its operation is complete some time after.
   void submit(FileJob& job) noexcept;
+  /// For a thread that is about to wait for the job. If no other one has begun it, it is the caller's again, who runs
+  /// it and completes its operation; else false.
+  [[nodiscard]] bool take_back(FileJob& job) noexcept;
   /// Jobs whose operations are not complete.
   [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
   /// Ends the threads after the last job; MPI is left.
