@@ -27,7 +27,7 @@ void WorkerThreads::submit(Job& job) noexcept {
     return;
   }
   job.run();
-  finish(job);
+  hand_back(job);
 }
 
 bool WorkerThreads::take_back(Job& job) noexcept {
@@ -73,12 +73,12 @@ void WorkerThreads::work() noexcept {
     --queued_;
     lock.unlock();
     job.run();
-    finish(job);
+    hand_back(job);
     lock.lock();
   }
 }
 
-void WorkerThreads::finish(Job& job) noexcept {
+void WorkerThreads::hand_back(Job& job) noexcept {
   job.next = done_.load(std::memory_order_relaxed);
   while (!done_.compare_exchange_weak(job.next, &job, std::memory_order_release,
                                       std::memory_order_relaxed)) {

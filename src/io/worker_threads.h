@@ -42,6 +42,8 @@ class WorkerThreads {
   void submit(Job& job) noexcept;
   /// The job is the caller's again, and will not be given out, if no thread has begun it yet; else false.
   [[nodiscard]] bool take_back(Job& job) noexcept;
+  /// A job that was carried out otherwise is done, on any thread.
+  void hand_back(Job& job) noexcept;
   /// The jobs that are done and were not given out, linked by `next`; nullptr if there is none.
   [[nodiscard]] Job* take_done() noexcept {
     if (done_.load(std::memory_order_relaxed) == nullptr) return nullptr;
@@ -53,7 +55,6 @@ class WorkerThreads {
  private:
   static void* run(void* self) noexcept;
   void work() noexcept;
-  void finish(Job& job) noexcept;
   bool start_thread() noexcept;
 
   Notifier notifier_;

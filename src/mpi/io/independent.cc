@@ -132,11 +132,16 @@ Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
 }
 
 /// A non-blocking access; Request::extra.
-struct IndependentJob final : FileJob {
+struct IndependentJob final : BlockJob {
   IndependentJob(File& its_file, Direction its_direction, Access&& its_access) noexcept
       : file(its_file), direction(its_direction), access(std::move(its_access)) {}
   void run() noexcept override {
     error = move(direction, access, moved);
+    record.end(access);
+  }
+  void end_block() noexcept override {
+    error = access.file->note_transfer(block);
+    moved = error.ok() ? static_cast<Count>(block.moved) : 0;
     record.end(access);
   }
 
@@ -186,20 +191,46 @@ bool is_short(Count bytes, const Library& library) noexcept {
   return base::allowed_processors().size() == 1;
 }
 
+/// One block that need not wait for others.
+bool is_block(const Access& access) noexcept {
+  return access.view->contiguous() && access.in_one_block() && !access.atomic &&
+         access.hints.sieve_write != io::Use::always;
+}
+
+std::span<std::byte> memory_of(const Access& access) noexcept {
+  return {static_cast<std::byte*>(access.memory.address), static_cast<std::size_t>(access.bytes)};
+}
+
+/// Hands it to the kernel where that is asked for, or faster than threads: short reads from a device, of which the kernel
+/// has many under way at a time (decision 0052). `move_at_once` has not found them in memory.
+bool hand_to_kernel(IndependentJob& job) noexcept {
+  const Access& access = job.access;
+  FileState& files = *job.file.library->files;
+  if (files.way() == AsyncWay::threads || !is_block(access)) return false;
+  const bool pays = job.direction == Direction::read && !access.in_memory && !access.remote &&
+                    access.bytes <= most_bytes_at_once;
+  if (files.way() == AsyncWay::automatic && !pays) return false;
+  const bool writes = job.direction == Direction::write;
+  job.block = access.file->transfer_of(
+      writes ? io::BlockTransfer::Kind::write : io::BlockTransfer::Kind::read,
+      access.view->start() + access.position, memory_of(access));
+  return files.submit_block(job);
+}
+
 /// Moves a small block in the call itself, if that takes no longer than the copy: the system takes writes
 /// of local files to memory, and reads come from there or not at all.
 bool move_at_once(IndependentJob& job) {
   const Access& access = job.access;
   if (access.remote || access.atomic) return false;
+  if (job.file.library->files->way() == AsyncWay::io_uring) return false;
   if (!is_short(access.bytes, *job.file.library)) return false;
   if (!access.view->contiguous() || !access.in_one_block()) return false;
   if (job.direction == Direction::write || access.in_memory) {
     job.run();
     return true;
   }
-  const std::span to(static_cast<std::byte*>(access.memory.address),
-                     static_cast<std::size_t>(access.bytes));
-  if (!access.file->read_from_cache(access.view->start() + access.position, to)) return false;
+  const Count offset = access.view->start() + access.position;
+  if (!access.file->read_from_cache(offset, memory_of(access))) return false;
   job.moved = access.bytes;
   job.record.end(access);
   return true;
@@ -237,7 +268,7 @@ void move_in_pieces(IndependentJob& job) {
 void help(Request& request) {
   IndependentJob& job = job_of(request);
   const Access& access = job.access;
-  const bool in_pieces = access.view->contiguous() && access.in_one_block();
+  const bool in_pieces = is_block(access);
   if (access.remote || access.atomic || access.hints.sieve_write == io::Use::always) return;
   if (!in_pieces && access.bytes > most_bytes_between_looks) return;
   Library& library = *job.file.library;
@@ -295,7 +326,7 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
     request->operation.stage = device::Stage::done;
   } else if (move_at_once(*job)) {
     request->operation.stage = device::Stage::done;
-  } else {
+  } else if (!hand_to_kernel(*job)) {
     library.files->submit(*job);
   }
   return {};

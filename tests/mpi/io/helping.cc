@@ -113,7 +113,8 @@ void ends_in_the_middle(MPI_File file) {
   for (const int there : {0, 1, mib - 1, mib, mib + 1, 2 * mib}) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status;
-    succeeds(MPI_File_iread_at(file, size - there, back.data(), 4 * mib, MPI_BYTE, &request), "iread");
+    succeeds(MPI_File_iread_at(file, size - there, back.data(), 4 * mib, MPI_BYTE, &request),
+             "iread");
     succeeds(MPI_Wait(&request, &status), "wait");
     expect_equal(test::count_of(status, MPI_BYTE), there, "what was there");
   }
