@@ -255,6 +255,38 @@ class Window final : public Case {
   Memory data_;
 };
 
+/// Reads of blocks here and there that have to be fetched from the device, many under way at a time.
+class ColdWindow final : public Case {
+ public:
+  ColdWindow(const Place& place, std::size_t bytes)
+      : file_(place, PlainFile::Sharing::one_for_each, span), data_(filled(window * bytes)) {
+    file_.forget();
+  }
+  void run(int count) override {
+    std::array<MPI_Request, window> requests;
+    const std::size_t bytes = data_.size() / window;
+    const std::size_t blocks = span / bytes;
+    for (int i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < window; ++k) {
+        next_ = (next_ * 5 + 12345) % blocks;  // all of them, as `blocks` is a power of 2
+        check(MPI_File_iread_at(file_.mpi(), static_cast<MPI_Offset>(next_ * bytes),
+                                data_.data() + k * bytes, static_cast<int>(bytes), MPI_BYTE,
+                                &requests[k]),
+              "a non-blocking access");
+      }
+      MPI_Waitall(static_cast<int>(window), requests.data(), MPI_STATUSES_IGNORE);
+      file_.forget();
+    }
+  }
+
+ private:
+  static constexpr std::size_t window = 32;
+  static constexpr std::size_t span = 256 * mib;
+  PlainFile file_;
+  Memory data_;
+  std::size_t next_ = 0;
+};
+
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -390,6 +422,7 @@ const std::vector<Kind>& kinds() {
       {"window-iread", windows, false, many, make<Window<read>>},
       {"open-close", {0}, false, many, make<OpenClose>},
       {"set-view", {64, 64 * kib}, false, many, make<SetView>},
+      {"cold-window-iread", windows, false, one, make<ColdWindow>},
       {"iwrite-then-compute", {mib, 4 * mib, 16 * mib}, false, one, make<Overlap<false>>},
       {"iwrite-beside-compute", {mib, 4 * mib, 16 * mib}, false, one, make<Overlap<true>>},
   };

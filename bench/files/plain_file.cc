@@ -74,6 +74,13 @@ PlainFile::~PlainFile() {
   if (is_own_ || place_.rank == 0) ::unlink(path_.c_str());
 }
 
+void PlainFile::forget() const {
+  const int file = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 || ::fdatasync(file) != 0) fail(path_.c_str());
+  (void)::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(file);
+}
+
 void PlainFile::write_at(MPI_Offset offset, const void* from, std::size_t bytes) const {
   if (place_.raw) {
     return move_all(bytes, [&](std::size_t done) {

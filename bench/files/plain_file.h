@@ -26,6 +26,8 @@ class PlainFile {
   [[nodiscard]] MPI_File mpi() const noexcept { return file_; }
   void write_at(MPI_Offset offset, const void* from, std::size_t bytes) const;
   void read_at(MPI_Offset offset, void* to, std::size_t bytes) const;
+  /// The system drops what it has of the file in memory, where a device has it.
+  void forget() const;
   void finish_group() const { MPI_Barrier(place_.comm); }
 
  private:

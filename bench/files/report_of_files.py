@@ -32,6 +32,7 @@ WHAT = {
     "window-iread": "eight non-blocking reads at a time",
     "open-close": "open and close",
     "set-view": "a view of blocks in turns is set; size: of a block",
+    "cold-window-iread": "32 non-blocking reads of blocks here and there that are not in memory",
     "iwrite-then-compute": "a non-blocking write is awaited, then computing of the same length",
     "iwrite-beside-compute": "a non-blocking write beside computing that takes as long as the write alone",
 }

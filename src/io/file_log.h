@@ -56,6 +56,9 @@ class SystemCall {
       begin_ns_ = base::now_ns();
   }
 
+  /// It began earlier than this was made.
+  void set_begin(std::uint64_t ns) noexcept { begin_ns_ = ns; }
+
   /// `moved` is the result of the call: bytes, or -1. Leaves errno alone.
   void ended(FileStats::Counter FileStats::* bytes, std::int64_t moved) noexcept {
     if (log_ == nullptr) return;

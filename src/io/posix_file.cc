@@ -221,6 +221,28 @@ Error PosixFile::write(std::int64_t offset, std::span<iovec> from) const {
   return {};
 }
 
+BlockTransfer PosixFile::transfer_of(BlockTransfer::Kind kind, std::int64_t offset,
+                                     std::span<std::byte> memory) const noexcept {
+  BlockTransfer transfer;
+  transfer.file = descriptor_.get();
+  transfer.kind = kind;
+  transfer.offset = offset;
+  transfer.memory = memory;
+  return transfer;
+}
+
+Error PosixFile::note_transfer(const BlockTransfer& transfer) const {
+  const bool writes = transfer.kind == BlockTransfer::Kind::write;
+  SystemCall call =
+      begin(writes ? "io_uring write" : "io_uring read", transfer.offset, transfer.memory.size());
+  call.set_begin(transfer.begin_ns);
+  call.ended(writes ? &FileStats::bytes_written : &FileStats::bytes_read,
+             static_cast<std::int64_t>(transfer.moved));
+  if (transfer.error == 0) return {};
+  return system_error(writes ? "writing" : "reading", path_,
+                      transfer.offset + static_cast<std::int64_t>(transfer.moved), transfer.error);
+}
+
 Result<std::int64_t> PosixFile::size() const {
   struct statx facts{};
   constexpr int flags = AT_EMPTY_PATH | AT_STATX_FORCE_SYNC;

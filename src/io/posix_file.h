@@ -15,6 +15,7 @@
 #include "base/os/fd.h"
 #include "io/file_log.h"
 #include "io/hints.h"
+#include "io/io_ring.h"
 #include "io/locked_ranges.h"
 #include "io/mapped_parts.h"
 #include "io/striping.h"
@@ -65,6 +66,12 @@ class PosixFile {
   /// The same for pieces of memory that follow each other in the file. Changes the pieces.
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<iovec> to) const;
   base::Error write(std::int64_t offset, std::span<iovec> from) const;
+
+  /// A read or write of one block for `IoRing`.
+  [[nodiscard]] BlockTransfer transfer_of(BlockTransfer::Kind kind, std::int64_t offset,
+                                          std::span<std::byte> memory) const noexcept;
+  /// Counts one that is done, on any thread, and returns its error.
+  base::Error note_transfer(const BlockTransfer& transfer) const;
 
   /// Also where a server has the file: that of now, not the one that the client remembers.
   [[nodiscard]] base::Result<std::int64_t> size() const;

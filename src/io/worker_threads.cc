@@ -27,7 +27,19 @@ void WorkerThreads::submit(Job& job) noexcept {
     return;
   }
   job.run();
-  finish(job);
+  hand_back(job);
+}
+
+bool WorkerThreads::take_back(Job& job) noexcept {
+  const std::lock_guard guard(mutex_);
+  for (Job** at = &first_; *at != nullptr; at = &(*at)->next) {
+    if (*at != &job) continue;
+    *at = job.next;
+    if (last_ == &job.next) last_ = at;
+    --queued_;
+    return true;
+  }
+  return false;
 }
 
 bool WorkerThreads::start_thread() noexcept {
@@ -61,12 +73,12 @@ void WorkerThreads::work() noexcept {
     --queued_;
     lock.unlock();
     job.run();
-    finish(job);
+    hand_back(job);
     lock.lock();
   }
 }
 
-void WorkerThreads::finish(Job& job) noexcept {
+void WorkerThreads::hand_back(Job& job) noexcept {
   job.next = done_.load(std::memory_order_relaxed);
   while (!done_.compare_exchange_weak(job.next, &job, std::memory_order_release,
                                       std::memory_order_relaxed)) {

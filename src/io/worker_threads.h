@@ -23,7 +23,7 @@ struct Job {
 /// A few threads that do file operations while the program computes. The threads are started with
 /// the first job and stay until `stop`; they have all signals blocked.
 ///
-/// Thread rule: `submit`, `take_done` and `stop` from one thread at a time.
+/// Thread rule: `submit`, `take_back`, `take_done` and `stop` from one thread at a time.
 class WorkerThreads {
  public:
   static constexpr int most_threads = 4;
@@ -40,6 +40,10 @@ class WorkerThreads {
 
   /// Where no thread can be started the job is run at once.
   void submit(Job& job) noexcept;
+  /// The job is the caller's again, and will not be given out, if no thread has begun it yet; else false.
+  [[nodiscard]] bool take_back(Job& job) noexcept;
+  /// A job that was carried out otherwise is done, on any thread.
+  void hand_back(Job& job) noexcept;
   /// The jobs that are done and were not given out, linked by `next`; nullptr if there is none.
   [[nodiscard]] Job* take_done() noexcept {
     if (done_.load(std::memory_order_relaxed) == nullptr) return nullptr;
@@ -51,7 +55,6 @@ class WorkerThreads {
  private:
   static void* run(void* self) noexcept;
   void work() noexcept;
-  void finish(Job& job) noexcept;
   bool start_thread() noexcept;
 
   Notifier notifier_;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -100,6 +101,18 @@ void Process::options_changed() {
   choose_heap();
 }
 
+void Process::choose_async() {
+  const std::string& way = options().text("FULMAR_FILES_ASYNC");
+  const int error = files_.choose(way == "io_uring"  ? mpi::AsyncWay::io_uring
+                                  : way == "threads" ? mpi::AsyncWay::threads
+                                                     : mpi::AsyncWay::automatic);
+  if (error == 0) return;
+  complaints_.push_back(std::string("FULMAR_FILES_ASYNC=io_uring: the system refuses it (") +
+                        std::strerror(error) +
+                        "), threads read and write; see /proc/sys/kernel/io_uring_disabled, or "
+                        "allow it in the container");
+}
+
 /// Memory of MPI_Alloc_mem is shared only where another rank of the node could map it.
 void Process::choose_heap() {
   heaps_.use_own(job_.node_ranks().size() > 1 && options().text("FULMAR_ALLOC_MEM") == "shared");
@@ -115,6 +128,7 @@ base::Error Process::start() {
   mpi::Choices choices(options.text("FULMAR_COLL"), complaints_);
   // All ranks must choose alike, and a rank knows only its own node.
   if (job_.oversubscribed() && job_.node_count() == 1) choices.set_crowded();
+  choose_async();
   if (job_.rank() == 0) {
     for (const std::string& text : complaints_) std::fprintf(stderr, "fulmar: %s\n", text.c_str());
   }

@@ -99,6 +99,7 @@ class Process {
   base::Error choose_duty();
   void choose_errhandler();
   void choose_heap();
+  void choose_async();
   /// Says how many ranks run this program; 0: not known.
   void set_program_size(std::uint32_t ranks);
   void define_attributes();

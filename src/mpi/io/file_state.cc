@@ -9,17 +9,53 @@
 
 namespace fulmar::mpi {
 
-FileState::FileState(Library& library) noexcept : library_(library), threads_({wake, &library}) {
+FileState::FileState(Library& library) noexcept
+    : library_(library), threads_({wake, &library}), ring_({block_done, this}) {
   step = complete_done;
   library.files = this;
 }
 
 FileState::~FileState() { library_.files = nullptr; }
 
-void FileState::submit(FileJob& job) noexcept {
+void FileState::begin(FileJob& job) noexcept {
   job.operation->stage = device::Stage::queued;
   if (pending_++ == 0) library_.device->add_progress_callback(*this);
+}
+
+void FileState::submit(FileJob& job) noexcept {
+  begin(job);
   threads_.submit(job);
+}
+
+int FileState::choose(AsyncWay way) noexcept {
+  way_ = way;
+  const int error = way == AsyncWay::io_uring ? ring_.open() : 0;
+  if (error != 0) way_ = AsyncWay::threads;
+  return error;
+}
+
+bool FileState::submit_block(BlockJob& job) noexcept {
+  if (ring_.open() != 0) {
+    way_ = AsyncWay::threads;
+    return false;
+  }
+  begin(job);
+  job.block.owner = &job;
+  ring_.submit(job.block);
+  return true;
+}
+
+/// On the thread of the ring.
+void FileState::block_done(void* self, io::BlockTransfer& transfer) noexcept {
+  auto& job = *static_cast<BlockJob*>(transfer.owner);
+  job.end_block();
+  static_cast<FileState*>(self)->threads_.hand_back(job);
+}
+
+bool FileState::take_back(FileJob& job) noexcept {
+  if (!threads_.take_back(job)) return false;
+  if (--pending_ == 0) library_.device->remove_progress_callback(*this);
+  return true;
 }
 
 void FileState::record_into(base::Trace& spans, std::size_t records) {
@@ -27,7 +63,10 @@ void FileState::record_into(base::Trace& spans, std::size_t records) {
   log_.spans = &spans;
 }
 
-void FileState::stop() noexcept { threads_.stop(); }
+void FileState::stop() noexcept {
+  threads_.stop();
+  ring_.stop();
+}
 
 /// On a worker.
 void FileState::wake(void* library) noexcept {

@@ -10,6 +10,7 @@
 #include "device/operation.h"
 #include "device/progress/hook.h"
 #include "io/file_log.h"
+#include "io/io_ring.h"
 #include "io/shared_word.h"
 #include "io/worker_threads.h"
 #include "mpi/io/datarep.h"
@@ -27,6 +28,23 @@ struct FileJob : io::Job {
   ~FileJob() = default;
 };
 
+/// A FileJob that moves one block of the file to or from one block of memory: the kernel may carry it out by itself.
+struct BlockJob : FileJob {
+  io::BlockTransfer block;
+  /// In place of `run`: `block` is done. On any thread.
+  virtual void end_block() noexcept = 0;
+
+ protected:
+  ~BlockJob() = default;
+};
+
+/// Who carries out non-blocking accesses (FULMAR_FILES_ASYNC).
+enum class AsyncWay : std::uint8_t {
+  automatic,  ///< threads; io_uring where it is faster
+  threads,
+  io_uring,  ///< wherever the data are one block
+};
+
 /// What file operations of the process share. Made by `runtime`; known as `library.files`. Needs
 /// the lock of the library.
 class FileState : private device::ProgressCallback {
@@ -38,6 +56,14 @@ class FileState : private device::ProgressCallback {
 
   /// Runs a job; its operation is complete some time after.
   void submit(FileJob& job) noexcept;
+  /// The same by io_uring; false where that cannot be had: `submit` it then.
+  [[nodiscard]] bool submit_block(BlockJob& job) noexcept;
+  /// Before any file is opened. Returns the errno where io_uring is demanded and cannot be had: then threads do all.
+  int choose(AsyncWay way) noexcept;
+  [[nodiscard]] AsyncWay way() const noexcept { return way_; }
+  /// For a thread that is about to wait for the job. If no other one has begun it, it is the caller's again, who runs
+  /// it and completes its operation; else false.
+  [[nodiscard]] bool take_back(FileJob& job) noexcept;
   /// Jobs whose operations are not complete.
   [[nodiscard]] std::size_t pending() const noexcept { return pending_; }
   /// Ends the threads after the last job; MPI is left.
@@ -66,10 +92,14 @@ class FileState : private device::ProgressCallback {
  private:
   static unsigned complete_done(device::ProgressCallback& hook) noexcept;
   static void wake(void* library) noexcept;
+  static void block_done(void* self, io::BlockTransfer& transfer) noexcept;
+  void begin(FileJob& job) noexcept;
 
   Library& library_;
   io::FileLog log_;
   io::WorkerThreads threads_;
+  io::IoRing ring_;
+  AsyncWay way_ = AsyncWay::automatic;
   std::size_t pending_ = 0;
   bool checks_ = false;
   bool hints_read_ = false;

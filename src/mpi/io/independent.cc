@@ -86,15 +86,14 @@ bool is_plain(const File& file, const AccessArguments& arguments, Plain& plain) 
 }
 
 /// Returns how much was moved.
-Result<Count> move_plain(const OpenFile& open, const AccessArguments& arguments,
+Result<Count> move_plain(const io::PosixFile& file, Direction direction, std::byte* memory,
                          const Plain& plain) {
-  auto* const memory = static_cast<std::byte*>(arguments.memory.address);
   const std::span data(memory, static_cast<std::size_t>(plain.bytes));
-  if (arguments.direction == Direction::write) {
-    const Error error = open.file.write(plain.offset, std::span<const std::byte>(data));
+  if (direction == Direction::write) {
+    const Error error = file.write(plain.offset, std::span<const std::byte>(data));
     return error.failed() ? Result<Count>(error) : Result<Count>(plain.bytes);
   }
-  const Result<std::size_t> got = open.file.read(plain.offset, data);
+  const Result<std::size_t> got = file.read(plain.offset, data);
   return got.failed() ? Result<Count>(got.error()) : Result<Count>(static_cast<Count>(got.value()));
 }
 
@@ -105,7 +104,8 @@ Error run_plain(File& file, const AccessArguments& arguments, const Plain& plain
   if (arguments.pointer == Pointer::individual) file.open->position += plain.bytes;
   library.acquire(file);
   const std::uint32_t depth = library.lock.suspend();
-  const Result<Count> moved = move_plain(*file.open, arguments, plain);
+  const Result<Count> moved = move_plain(file.open->file, arguments.direction,
+                                         static_cast<std::byte*>(arguments.memory.address), plain);
   library.lock.resume(depth);
   record.end({plain.offset, plain.offset + plain.bytes}, plain.bytes);
   library.release(file);
@@ -132,11 +132,16 @@ Error run(File& file, const AccessArguments& arguments, MPI_Status* status) {
 }
 
 /// A non-blocking access; Request::extra.
-struct IndependentJob final : FileJob {
+struct IndependentJob final : BlockJob {
   IndependentJob(File& its_file, Direction its_direction, Access&& its_access) noexcept
       : file(its_file), direction(its_direction), access(std::move(its_access)) {}
   void run() noexcept override {
     error = move(direction, access, moved);
+    record.end(access);
+  }
+  void end_block() noexcept override {
+    error = access.file->note_transfer(block);
+    moved = error.ok() ? static_cast<Count>(block.moved) : 0;
     record.end(access);
   }
 
@@ -186,23 +191,96 @@ bool is_short(Count bytes, const Library& library) noexcept {
   return base::allowed_processors().size() == 1;
 }
 
+/// One block that need not wait for others.
+bool is_block(const Access& access) noexcept {
+  return access.view->contiguous() && access.in_one_block() && !access.atomic &&
+         access.hints.sieve_write != io::Use::always;
+}
+
+std::span<std::byte> memory_of(const Access& access) noexcept {
+  return {static_cast<std::byte*>(access.memory.address), static_cast<std::size_t>(access.bytes)};
+}
+
+/// Hands it to the kernel where that is asked for, or faster than threads: short reads from a device, of which the kernel
+/// has many under way at a time (decision 0052). `move_at_once` has not found them in memory.
+bool hand_to_kernel(IndependentJob& job) noexcept {
+  const Access& access = job.access;
+  FileState& files = *job.file.library->files;
+  if (files.way() == AsyncWay::threads || !is_block(access)) return false;
+  const bool pays = job.direction == Direction::read && !access.in_memory && !access.remote &&
+                    access.bytes <= most_bytes_at_once;
+  if (files.way() == AsyncWay::automatic && !pays) return false;
+  const bool writes = job.direction == Direction::write;
+  job.block = access.file->transfer_of(
+      writes ? io::BlockTransfer::Kind::write : io::BlockTransfer::Kind::read,
+      access.view->start() + access.position, memory_of(access));
+  return files.submit_block(job);
+}
+
 /// Moves a small block in the call itself, if that takes no longer than the copy: the system takes writes
 /// of local files to memory, and reads come from there or not at all.
 bool move_at_once(IndependentJob& job) {
   const Access& access = job.access;
   if (access.remote || access.atomic) return false;
+  if (job.file.library->files->way() == AsyncWay::io_uring) return false;
   if (!is_short(access.bytes, *job.file.library)) return false;
   if (!access.view->contiguous() || !access.in_one_block()) return false;
   if (job.direction == Direction::write || access.in_memory) {
     job.run();
     return true;
   }
-  const std::span to(static_cast<std::byte*>(access.memory.address),
-                     static_cast<std::size_t>(access.bytes));
-  if (!access.file->read_from_cache(access.view->start() + access.position, to)) return false;
+  const Count offset = access.view->start() + access.position;
+  if (!access.file->read_from_cache(offset, memory_of(access))) return false;
   job.moved = access.bytes;
   job.record.end(access);
   return true;
+}
+
+/// What a thread that waits moves before it looks for messages again, which others may wait for.
+constexpr Count most_bytes_between_looks = 1 << 20;
+
+/// Moves one block of memory and of the file piece by piece.
+void move_in_pieces(IndependentJob& job) {
+  const Access& access = job.access;
+  Library& library = *job.file.library;
+  auto* const memory = static_cast<std::byte*>(access.memory.address);
+  Count done = 0;
+  for (Count piece = 1; piece > 0 && done < access.bytes;) {
+    const Count some = std::min(access.bytes - done, most_bytes_between_looks);
+    const std::uint32_t depth = library.lock.suspend();
+    const Result<Count> moved = move_plain(*access.file, job.direction, memory + done,
+                                           {access.view->start() + access.position + done, some});
+    library.lock.resume(depth);
+    if (moved.failed()) {
+      job.error = moved.error();
+      return;
+    }
+    done += moved.value();
+    piece = moved.value() < some ? 0 : some;
+    if (done < access.bytes) (void)library.device->progress();
+  }
+  job.moved = done;
+  job.record.end(access);
+}
+
+/// A thread that waits at once carries out what no thread of the library has begun: to wake one and be woken
+/// takes 10 to 30 us. Not where an access may have to wait for others, as messages would wait meanwhile.
+void help(Request& request) {
+  IndependentJob& job = job_of(request);
+  const Access& access = job.access;
+  const bool in_pieces = is_block(access);
+  if (access.remote || access.atomic || access.hints.sieve_write == io::Use::always) return;
+  if (!in_pieces && access.bytes > most_bytes_between_looks) return;
+  Library& library = *job.file.library;
+  if (!library.files->take_back(job)) return;
+  if (in_pieces) {
+    move_in_pieces(job);
+  } else {
+    const std::uint32_t depth = library.lock.suspend();
+    job.run();
+    library.lock.resume(depth);
+  }
+  library.device->complete(request.operation);
 }
 
 constexpr RequestKind kind_named(const char* name) {
@@ -214,7 +292,9 @@ constexpr RequestKind kind_named(const char* name) {
           .free = nullptr,
           .plain = false,
           .must_complete = false,
-          .abandon = abandon};
+          .abandon = abandon,
+          .end = nullptr,
+          .help = help};
 }
 constexpr RequestKind read_request = kind_named("read of a file");
 constexpr RequestKind write_request = kind_named("write of a file");
@@ -246,7 +326,7 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
     request->operation.stage = device::Stage::done;
   } else if (move_at_once(*job)) {
     request->operation.stage = device::Stage::done;
-  } else {
+  } else if (!hand_to_kernel(*job)) {
     library.files->submit(*job);
   }
   return {};

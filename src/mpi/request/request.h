@@ -65,6 +65,9 @@ struct RequestKind {
   /// wait for something other than a posted receive, active or not. The request completes with this
   /// class.
   void (*end)(Request&, base::ErrorClass) = nullptr;
+  /// A thread is about to wait for the active request, which is not complete: it may do here what else other
+  /// threads would do.
+  void (*help)(Request&) = nullptr;
 };
 
 /// A request (MPI 5.0 section 3.7). All kinds report completion through `operation`: its stage

@@ -5,13 +5,20 @@
 
 namespace fulmar::mpi {
 
+/// Returns when an active request is complete.
+static void await(Library& library, Request& request) noexcept {
+  if (!request.complete() && request.what->help != nullptr) [[unlikely]]
+    request.what->help(request);
+  library.device->wait_done(request.operation, device::WaitNote::Kind::request);
+}
+
 base::Error wait(Library& library, ErrorTarget& target, Handle<Request> request,
                  MPI_Status* status) {
   if (request.object == nullptr || !request.object->active) {
     set_empty_status(status);
     return {};
   }
-  library.device->wait_done(request.object->operation, device::WaitNote::Kind::request);
+  await(library, *request.object);
   return complete_request(target, *request.object, *request.where, status);
 }
 
@@ -97,7 +104,7 @@ base::Error waitall(Library& library, ErrorTarget& target, int /*count*/,
       writer.add_empty();
       continue;
     }
-    library.device->wait_done(request->operation, device::WaitNote::Kind::request);
+    await(library, *request);
     writer.add(*request, requests[i]);
   }
   return writer.result();

@@ -35,7 +35,7 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 TEST(InfoFiles, say_what_follows_from_the_file_system) {
-  const std::string text = files_text("/home/a", nfs(), "");
+  const std::string text = files_text("/home/a", nfs(), "", "");
   EXPECT_TRUE(has(text, "/home/a (does not exist yet)")) << text;
   EXPECT_TRUE(has(text, "nfs (magic 0x00006969, served by other machines), server:/home on /home"));
   EXPECT_TRUE(has(text, "1.5 TiB free of 3 TiB, in blocks of 1 MiB"));
@@ -50,7 +50,7 @@ TEST(InfoFiles, say_where_there_are_no_locks) {
   io::Storage storage = nfs();
   storage.locks = io::Storage::Locks::refused;
   storage.lock_error = ENOLCK;
-  const std::string text = files_text("/home/a", storage, "");
+  const std::string text = files_text("/home/a", storage, "", "");
   EXPECT_TRUE(has(text, "refused (No locks available): atomic mode and romio_ds_write=enable"));
   EXPECT_TRUE(has(text, "not possible here, without locks"));
 }
@@ -58,19 +58,32 @@ TEST(InfoFiles, say_where_there_are_no_locks) {
 TEST(InfoFiles, say_how_short_runs_move) {
   io::Storage storage = nfs();
   EXPECT_TRUE(
-      has(files_text("/a", storage, ""), "short runs    a call for each run, or sieving\n"));
+      has(files_text("/a", storage, "", ""), "short runs    a call for each run, or sieving\n"));
   storage.system.remote = false;
   storage.system.maps = true;
-  EXPECT_TRUE(has(files_text("/a", storage, ""), "copied to and from mapped memory\n"));
-  EXPECT_TRUE(has(files_text("/a", storage, ""), "each rank for itself; two phases only where"));
+  EXPECT_TRUE(has(files_text("/a", storage, "", ""), "copied to and from mapped memory\n"));
+  EXPECT_TRUE(
+      has(files_text("/a", storage, "", ""), "each rank for itself; two phases only where"));
   storage.system.has_large_pages = true;
-  EXPECT_TRUE(has(files_text("/a", storage, ""), "in pages of 2 MiB\n"));
+  EXPECT_TRUE(has(files_text("/a", storage, "", ""), "in pages of 2 MiB\n"));
+}
+
+TEST(InfoFiles, say_who_carries_out_non_blocking_accesses) {
+  io::Storage storage = nfs();
+  const auto line = [&](const char* way) { return files_text("/a", storage, "", way); };
+  EXPECT_TRUE(has(line("io_uring"), "non-blocking  on threads of the library\n"));
+  storage.io_uring_error = 0;
+  EXPECT_TRUE(has(line(""), "non-blocking  on threads of the library\n"));
+  EXPECT_TRUE(has(line("io_uring"), "non-blocking  io_uring where the data are one block"));
+  EXPECT_TRUE(has(line("threads"), "(FULMAR_FILES_ASYNC=threads)\n"));
+  storage.system.remote = false;
+  EXPECT_TRUE(has(line("auto"), "fetched from the device by io_uring\n"));
 }
 
 TEST(InfoFiles, show_stripes) {
   io::Storage storage = nfs();
   storage.stripes = {4 << 20, 8};
-  EXPECT_TRUE(has(files_text("/home/a", storage, ""),
+  EXPECT_TRUE(has(files_text("/home/a", storage, "", ""),
                   "4 MiB over 8 servers; parts of aggregators begin at stripes"));
 }
 
@@ -81,7 +94,7 @@ TEST(InfoFiles, name_the_origin_of_each_hint) {
   ::close(descriptor);
   std::ofstream(name.data()) << "cb_buffer_size 65536\ncollective_buffering true\nnb_proc 4\n"
                                 "romio_ds_read automatic\nstriping_factor 16\n";
-  const std::string text = files_text("/home/a", nfs(), name.data());
+  const std::string text = files_text("/home/a", nfs(), name.data(), "");
   EXPECT_TRUE(has(text, "cb_buffer_size         65536        ROMIO_HINTS\n")) << text;
   EXPECT_TRUE(has(text, "romio_cb_write         enable       ROMIO_HINTS\n"));
   EXPECT_TRUE(has(text, "romio_ds_read          automatic    ROMIO_HINTS\n"));
@@ -90,10 +103,10 @@ TEST(InfoFiles, name_the_origin_of_each_hint) {
   EXPECT_TRUE(has(text, "striping_factor        16           no effect here, ignored\n"));
   io::Storage lustre = nfs();
   lustre.system.name = "lustre";
-  EXPECT_TRUE(has(files_text("/home/a", lustre, name.data()),
+  EXPECT_TRUE(has(files_text("/home/a", lustre, name.data(), ""),
                   "striping_factor        16           ROMIO_HINTS\n"));
   ::unlink(name.data());
-  EXPECT_TRUE(has(files_text("/home/a", nfs(), name.data()), ": cannot be read, ignored"));
+  EXPECT_TRUE(has(files_text("/home/a", nfs(), name.data(), ""), ": cannot be read, ignored"));
 }
 
 }  // namespace

@@ -46,6 +46,35 @@ TEST(WorkerThreads, Stop_waits_for_what_was_submitted_and_they_start_again) {
   EXPECT_TRUE(second.done);
 }
 
+/// Keeps a thread until it is released.
+struct Held final : Job {
+  void run() noexcept override {
+    begun.release();
+    end.acquire();
+  }
+  std::binary_semaphore begun{0};
+  std::binary_semaphore end{0};
+};
+
+TEST(WorkerThreads, Jobs_that_no_thread_has_begun_can_be_taken_back) {
+  WorkerThreads threads({[](void*) noexcept {}, nullptr});
+  std::vector<Held> held(WorkerThreads::most_threads);
+  for (Held& job : held) threads.submit(job);
+  for (Held& job : held) job.begun.acquire();
+  std::vector<Count> jobs(4);
+  for (Count& job : jobs) threads.submit(job);
+  EXPECT_FALSE(threads.take_back(held[0]));
+  // From the middle, the end, and the front; the last one is for the threads.
+  for (const std::size_t taken : {1, 3, 0}) EXPECT_TRUE(threads.take_back(jobs[taken]));
+  EXPECT_FALSE(threads.take_back(jobs[1]));
+  threads.submit(jobs[3]);
+  for (Held& job : held) job.end.release();
+  threads.stop();
+  EXPECT_FALSE(jobs[0].done || jobs[1].done);
+  EXPECT_TRUE(jobs[2].done && jobs[3].done);
+  EXPECT_FALSE(threads.take_back(jobs[2]));
+}
+
 TEST(SharedWord, Two_mappings_are_one_number) {
   auto made = SharedWord::make();
   ASSERT_TRUE(made.ok());

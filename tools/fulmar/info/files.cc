@@ -106,6 +106,18 @@ std::string short_runs_text(const Storage& storage) {
              : "copied to and from mapped memory";
 }
 
+/// Who carries out non-blocking accesses, with this FULMAR_FILES_ASYNC.
+std::string async_text(const Storage& storage, const std::string& way) {
+  const std::string threads = "on threads of the library";
+  if (way == "threads") return threads + " (FULMAR_FILES_ASYNC=threads)";
+  if (storage.io_uring_error != 0) return threads;
+  if (way == "io_uring") {
+    return "io_uring where the data are one block (FULMAR_FILES_ASYNC=io_uring), else " + threads;
+  }
+  if (storage.system.remote || storage.system.in_memory) return threads;
+  return threads + "; reads of up to 64 KiB that have to be fetched from the device by io_uring";
+}
+
 /// Of each hint in effect where it comes from.
 std::string hints_text(const Storage& storage, const std::string& hints_file) {
   io::Hints hints;
@@ -154,7 +166,7 @@ std::string hints_text(const Storage& storage, const std::string& hints_file) {
 }  // namespace
 
 std::string files_text(const std::string& path, const io::Storage& storage,
-                       const std::string& hints_file) {
+                       const std::string& hints_file, const std::string& async_way) {
   std::string text = line("file", what_it_is(path, storage));
   text += line("file system", system_text(storage));
   text += line("space", fmt::format("{} free of {}, in blocks of {}", size_text(storage.free_bytes),
@@ -171,6 +183,7 @@ std::string files_text(const std::string& path, const io::Storage& storage,
       line("io_uring", storage.io_uring_error == 0
                            ? "this process may use it"
                            : fmt::format("not here ({})", std::strerror(storage.io_uring_error)));
+  text += line("non-blocking", async_text(storage, async_way));
   text += "\nhints in effect before those of a program (MPI_File_open)\n";
   if (!hints_file.empty()) {
     const bool readable = std::ifstream(hints_file).good();
@@ -191,7 +204,9 @@ int show_files(const std::string& given) {
     return 1;
   }
   const char* hints_file = std::getenv("ROMIO_HINTS");
-  fmt::print("{}", files_text(path, storage, hints_file == nullptr ? "" : hints_file));
+  const char* async_way = std::getenv("FULMAR_FILES_ASYNC");
+  fmt::print("{}", files_text(path, storage, hints_file == nullptr ? "" : hints_file,
+                              async_way == nullptr ? "" : async_way));
   return 0;
 }
 

@@ -15,6 +15,6 @@ int show_files(const std::string& path);
 
 /// The text, of facts found elsewhere. `hints_file` is the value of ROMIO_HINTS; empty: not set.
 [[nodiscard]] std::string files_text(const std::string& path, const io::Storage& storage,
-                                     const std::string& hints_file);
+                                     const std::string& hints_file, const std::string& async_way);
 
 }  // namespace fulmar::info
