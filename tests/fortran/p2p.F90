@@ -113,7 +113,29 @@ program p2p
   call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
   call MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, flag, MPI_STATUS_IGNORE, ierror)
   call check(.not. flag, 'MPI_Iprobe of nothing')
+  call exchanges()
 
   call MPI_Finalize(ierror)
   call finish()
+contains
+  !> Both directions in one call, and a matched message without blocking.
+  subroutine exchanges()
+    out(1) = rank
+    call MPI_Sendrecv_replace(out, 1, MPI_INTEGER, right, 13, left, 13, MPI_COMM_WORLD, one, ierror)
+    call equal([out(1), STATUS_OF(one, MPI_SOURCE)], [left, left], 'MPI_Sendrecv_replace')
+    in = -1
+    call MPI_Isendrecv(out, 1, MPI_INTEGER, left, 14, in, 1, MPI_INTEGER, right, 14, MPI_COMM_WORLD, requests(1), ierror)
+    call MPI_Isendrecv_replace(out(2), 1, MPI_INTEGER, right, 15, left, 15, MPI_COMM_WORLD, requests(2), ierror)
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierror)
+    call equal(in(1), rank, 'MPI_Isendrecv')
+    call equal(out(2), 100 * left + 2, 'MPI_Isendrecv_replace')
+    call MPI_Isend(out(3), 1, MPI_INTEGER, right, 16, MPI_COMM_WORLD, requests(1), ierror)
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Improbe(left, 16, MPI_COMM_WORLD, flag, message, one, ierror)
+    end do
+    call MPI_Imrecv(in, 1, MPI_INTEGER, message, requests(2), ierror)
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierror)
+    call equal(in(1), 100 * left + 3, 'MPI_Imrecv')
+  end subroutine exchanges
 end program p2p

@@ -54,6 +54,7 @@ program topology
   call equal([neighbours(1), numbers(1)], [sources(1), dests(1)], 'MPI_Dist_graph_neighbors')
   call exchange()
   call MPI_Comm_free(graph, ierror)
+  call graphs()
   weights = 3
   call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, sources, weights, 1, dests, weights, MPI_INFO_NULL, .false., &
                                       graph, ierror)
@@ -81,6 +82,41 @@ program topology
   call MPI_Finalize(ierror)
   call finish()
 contains
+  !> A ring, as each rank knows its own edge, and as all ranks know all edges.
+  subroutine graphs()
+    integer :: index(ranks), edges(2 * ranks), nodes, links, count(1)
+    integer(kind=MPI_ADDRESS_KIND) :: displs(1)
+    HANDLE(MPI_Datatype) :: types(1)
+    HANDLE(MPI_Request) :: request
+    count = 1
+    call MPI_Dist_graph_create(MPI_COMM_WORLD, 1, [rank], count, dests, MPI_UNWEIGHTED, MPI_INFO_NULL, .false., graph, ierror)
+    call MPI_Topo_test(graph, found, ierror)
+    call equal(found, MPI_DIST_GRAPH, 'MPI_Dist_graph_create')
+    displs = 0
+    types = MPI_INTEGER
+    from = 5 * rank
+    in = -1
+    call MPI_Ineighbor_alltoallw(from, count, displs, types, in, count, displs, types, graph, request, ierror)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+    call equal(in, [5 * sources(1), -1], 'MPI_Ineighbor_alltoallw')
+    call MPI_Comm_free(graph, ierror)
+
+    index = [(2 * i, i = 1, ranks)]
+    edges = [(modulo(i - 1, ranks), modulo(i + 1, ranks), i = 0, ranks - 1)]
+    call MPI_Graph_create(MPI_COMM_WORLD, ranks, index, edges, .false., graph, ierror)
+    call MPI_Graphdims_get(graph, nodes, links, ierror)
+    call equal([nodes, links], [ranks, 2 * ranks], 'MPI_Graphdims_get')
+    index = 0
+    edges = -1
+    call MPI_Graph_get(graph, ranks, 2 * ranks, index, edges, ierror)
+    call equal(index(ranks), 2 * ranks, 'index of MPI_Graph_get')
+    call equal(edges(1:2), [modulo(-1, ranks), modulo(1, ranks)], 'edges of MPI_Graph_get')
+    call MPI_Graph_neighbors_count(graph, rank, nodes, ierror)
+    call MPI_Graph_neighbors(graph, rank, nodes, neighbours, ierror)
+    call equal(neighbours(1:nodes), [sources(1), dests(1)], 'MPI_Graph_neighbors')
+    call MPI_Comm_free(graph, ierror)
+  end subroutine graphs
+
   subroutine exchange_both_ways()
     ! Two neighbours of a Cartesian communicator, with datatypes of their own.
     integer :: counts(2), out(2), both(2)

@@ -87,9 +87,40 @@ program types
   call check(memory /= 0, 'MPI_Alloc_mem')
 #endif
   call logicals()
+  call portable_and_distributed()
   call MPI_Finalize(ierror)
   call finish()
 contains
+  !> MPI_Pack_external, whose sizes are addresses; the second of two blocks of an array, which counts its axes from 0.
+  subroutine portable_and_distributed()
+    integer(kind=MPI_ADDRESS_KIND) :: room, at
+    integer :: matrix(2, 4), half(4)
+    call MPI_Pack_external_size('external32 ', 4, MPI_INTEGER, room, ierror)
+    call equal(int(room), 16, 'MPI_Pack_external_size')
+    at = 0
+    call MPI_Pack_external('external32 ', numbers, 4, MPI_INTEGER, packed, room, at, ierror)
+    call equal(int(at), 16, 'MPI_Pack_external')
+    call equal(ichar(packed(16:16)), 4, 'the last byte is the lowest')
+    at = 0
+    copies = 0
+    call MPI_Unpack_external('external32', packed, room, at, copies, 4, MPI_INTEGER, ierror)
+    call equal(copies, numbers, 'MPI_Unpack_external')
+    matrix = reshape([(i, i = 1, 8)], [2, 4])
+    call MPI_Type_create_darray(2, 1, 2, [2, 4], [MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK], &
+                                [MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG], [1, 2], MPI_ORDER_FORTRAN, MPI_INTEGER, &
+                                made, ierror)
+    call MPI_Type_commit(made, ierror)
+    call MPI_Sendrecv(matrix, 1, made, 0, 2, half, 4, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE, ierror)
+    call equal(half, [5, 6, 7, 8], 'MPI_Type_create_darray')
+    call MPI_Type_free(made, ierror)
+    call MPI_Type_create_subarray(2, [2, 4], [1, 3], [1, 1], MPI_ORDER_FORTRAN, MPI_INTEGER, made, ierror)
+    call MPI_Type_commit(made, ierror)
+    half = 0
+    call MPI_Sendrecv(matrix, 1, made, 0, 2, half, 4, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE, ierror)
+    call equal(half, [4, 6, 8, 0], 'MPI_Type_create_subarray')
+    call MPI_Type_free(made, ierror)
+  end subroutine portable_and_distributed
+
   subroutine logicals()
     logical :: one(2), all_true(2)
     one = [.true., .false.]

@@ -41,6 +41,19 @@ std::vector<std::byte> spread(const Datatype& element, std::span<const std::byte
   return array;
 }
 
+/// The element of all types that a derived one was made of, counting those of which it has none;
+/// nullptr where they differ.
+const Datatype* common_element(const Library& library, const Datatype& type) {
+  if (type.recipe == nullptr) return nullptr;
+  const Datatype* common = nullptr;
+  for (const Datatype* part : type.recipe->types) {
+    const Datatype* element = element_type(library, *part);
+    if (element == nullptr || (common != nullptr && common != element)) return nullptr;
+    common = element;
+  }
+  return common;
+}
+
 }  // namespace
 
 bool can_be_compared(const Datatype& type) noexcept {
@@ -82,17 +95,11 @@ std::span<const std::byte> packed_bytes(const ConstData& data, std::vector<std::
 }
 
 const Datatype* element_type(const Library& library, const Datatype& type) {
-  if (const BasicType* basic = type.uniform(); basic != nullptr) {
-    return library.find<Datatype>(basic->handle);
-  }
-  if (type.recipe == nullptr) return nullptr;
-  const Datatype* common = nullptr;  // the parts of a type of pairs
-  for (const Datatype* part : type.recipe->types) {
-    const Datatype* element = element_type(library, *part);
-    if (element == nullptr || (common != nullptr && common != element)) return nullptr;
-    common = element;
-  }
-  return common;
+  if (type.basic != nullptr) return library.find<Datatype>(type.basic->handle);
+  // First by the constructors: the signature of a type of MPI_2INT is one of MPI_INT alone.
+  if (const Datatype* common = common_element(library, type); common != nullptr) return common;
+  const BasicType* basic = type.signature->basic;
+  return basic != nullptr ? library.find<Datatype>(basic->handle) : nullptr;
 }
 
 Error check_accumulate(const Op& op, const Datatype* element) {

@@ -213,6 +213,30 @@ void check_swap(const Window& window) {
   MPI_Win_fence(0, window.get());
 }
 
+/// MPI_2INT below a constructor is a pair and not two numbers: all ranks look for the greatest on
+/// rank 0.
+void check_pairs_of_equals(const Window& window) {
+  constexpr int pairs = 3;
+  const int places[pairs] = {0, 2, 5};
+  MPI_Datatype spread = MPI_DATATYPE_NULL;
+  MPI_Type_create_indexed_block(pairs, 1, places, MPI_2INT, &spread);
+  MPI_Type_commit(&spread);
+  MPI_Win_fence(0, window.get());
+  if (rank == 0) std::memset(window.memory<void>(), 0, 6 * 2 * sizeof(int));
+  MPI_Win_fence(0, window.get());
+  const int values[2 * pairs] = {rank + 1, rank, size - rank, rank, 7, rank};
+  MPI_Accumulate(values, pairs, MPI_2INT, 0, window.at(0, 0), 1, spread, MPI_MAXLOC, window.get());
+  MPI_Win_fence(0, window.get());
+  if (rank == 0) {
+    const int* found = window.memory<int>();
+    const int wanted[2 * 6] = {size, size - 1, 0, 0, size, 0, 0, 0, 0, 0, 7, 0};
+    for (int i = 0; i < 2 * 6; ++i)
+      expect_equal(found[i], wanted[i], "pairs in a derived datatype");
+  }
+  MPI_Win_fence(0, window.get());
+  MPI_Type_free(&spread);
+}
+
 /// Fetches what was there, and leaves the new; short and long.
 void check_get_accumulate(const Window& window) {
   const int to = (rank + 1) % size;
@@ -301,6 +325,7 @@ int main(int argc, char** argv) {
     check_types(window);
     check_accumulate(window);
     check_pairs(window);
+    check_pairs_of_equals(window);
     check_fetch(window);
     check_swap(window);
     check_get_accumulate(window);

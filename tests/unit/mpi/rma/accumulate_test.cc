@@ -50,6 +50,16 @@ TEST_F(AccumulateTest, The_element_is_found_below_constructors) {
   ASSERT_TRUE(type_contiguous(library, Form::plain, 4, type(MPI_DOUBLE_INT), pairs).ok());
   made_.push_back(pairs);
   EXPECT_EQ(element_type(library, type(pairs)), &type(MPI_DOUBLE_INT));
+  // A pair of equal parts is not its parts, two constructors up either.
+  for (const MPI_Datatype element : {MPI_2INT, MPI_2DOUBLE_PRECISION, MPI_INT}) {
+    MPI_Datatype some = MPI_DATATYPE_NULL;
+    MPI_Datatype more = MPI_DATATYPE_NULL;
+    ASSERT_TRUE(type_contiguous(library, Form::plain, 3, type(element), some).ok());
+    made_.push_back(some);
+    ASSERT_TRUE(type_contiguous(library, Form::plain, 2, type(some), more).ok());
+    made_.push_back(more);
+    EXPECT_EQ(element_type(library, type(more)), &type(element));
+  }
   MPI_Datatype mix = MPI_DATATYPE_NULL;
   constexpr std::array lengths = {1, 1};
   constexpr std::array<MPI_Aint, 2> places = {0, 8};
