@@ -100,18 +100,13 @@ int child(const char* life) {
 }
 
 /// Each writes a part of its own, and reads that of the next rank.
-void use_file(MPI_Comm comm, const std::string& path, Outcome& outcome) {
+void access_file(MPI_Comm comm, MPI_File file, Outcome& outcome) {
   const int rank = rank_of(comm);
   const int size = size_of(comm);
   const int next = (rank + 1) % size;
   std::vector<int> out(ints, rank);
   std::vector<int> in(ints, -1);
-  MPI_File file = MPI_FILE_NULL;
   const auto place = [](int of) { return MPI_Offset{of} * ints * MPI_Offset{sizeof(int)}; };
-  if (!outcome.is_good(
-          MPI_File_open(comm, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
-          "open"))
-    return;
   for (int i = 0; i < 3 && outcome.good; ++i) {
     out.back() = i;
     if (!outcome.is_good(
@@ -128,7 +123,19 @@ void use_file(MPI_Comm comm, const std::string& path, Outcome& outcome) {
     expect_equal(in.back(), i, "in this round");
     if (!outcome.is_good(MPI_Barrier(comm), "barrier")) break;
   }
+}
+
+/// Where all agree before they close the file, each knows of the same deaths then.
+void use_file(MPI_Comm comm, const std::string& path, bool agrees, Outcome& outcome) {
+  MPI_File file = MPI_FILE_NULL;
+  const int opened =
+      MPI_File_open(comm, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  if (outcome.is_good(opened, "open")) access_file(comm, file, outcome);
+  int all_good = outcome.good ? 1 : 0;
+  if (agrees) (void)outcome.is_good(MPIX_Comm_agree(comm, &all_good), "agree");
+  if (file == MPI_FILE_NULL) return;
   (void)outcome.is_good(MPI_File_close(&file), "close");
+  expect(file == MPI_FILE_NULL, "a file is closed, whoever has died");
 }
 
 MPI_Group neighbour(MPI_Comm comm, int rank) {
@@ -214,7 +221,8 @@ void act(MPI_Comm comm, Dice& dice, Outcome& outcome, char** words, int round,
     case Activity::spawn:
       return spawn(comm, dice, outcome, words[0]);
     case Activity::file:
-      return use_file(comm, words[3] + ("/file" + std::to_string(round)), outcome);
+      return use_file(comm, words[3] + ("/file" + std::to_string(round)), dice.draw(2) == 0,
+                      outcome);
     default:
       kept = use_window(comm, dice, outcome);
   }

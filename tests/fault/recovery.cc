@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "fault/deaths.h"
+#include "fault/first_ranks.h"
 #include "support/check.h"
 
 namespace {
@@ -233,16 +234,11 @@ int groups() {
 
 /// A communicator of the first `count` ranks of the world, by a call with the same tag each time.
 int make_of(int count, bool with_parent, MPI_Comm& made) {
-  MPI_Group world = MPI_GROUP_NULL;
-  MPI_Group some = MPI_GROUP_NULL;
-  int range[1][3] = {{0, count - 1, 1}};
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_range_incl(world, 1, range, &some);
+  MPI_Group some = test::first_ranks(MPI_COMM_WORLD, count);
   const int code = with_parent ? MPI_Comm_create_group(MPI_COMM_WORLD, some, 5, &made)
                                : MPI_Comm_create_from_group(some, "again", MPI_INFO_NULL,
                                                             MPI_ERRORS_RETURN, &made);
   MPI_Group_free(&some);
-  MPI_Group_free(&world);
   return code;
 }
 

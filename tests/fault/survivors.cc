@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "fault/ended.h"
+#include "fault/first_ranks.h"
 #include "support/check.h"
 
 namespace {
@@ -289,12 +290,8 @@ void exchange(MPI_Comm comm, int count) {
 
 /// A communicator of the first `count` ranks, made of one in which others have failed.
 void regroup(MPI_Comm broken, int count) {
-  MPI_Group all = MPI_GROUP_NULL;
-  MPI_Group living = MPI_GROUP_NULL;
+  MPI_Group living = test::first_ranks(broken, count);
   MPI_Comm made = MPI_COMM_NULL;
-  int range[1][3] = {{0, count - 1, 1}};
-  MPI_Comm_group(broken, &all);
-  MPI_Group_range_incl(all, 1, range, &living);
   test::expect_equal(MPI_Comm_create_group(broken, living, tag, &made), MPI_SUCCESS,
                      "a communicator of survivors");
   const int one = 1;
@@ -303,7 +300,6 @@ void regroup(MPI_Comm broken, int count) {
                      "allreduce on it");
   test::expect_equal(sum, count, "its sum");
   MPI_Group_free(&living);
-  MPI_Group_free(&all);
   MPI_Comm_free(&made);
 }
 

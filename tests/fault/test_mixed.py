@@ -10,6 +10,7 @@ from fault_support import SANITIZED, FaultTest
 
 MIXED = os.environ["FAULT_MIXED"]
 SEEDS = int(os.environ.get("FAULT_MIXED_SEEDS", "3"))
+FIRST_SEED = int(os.environ.get("FAULT_MIXED_FIRST_SEED", "0"))
 NETWORKS = os.environ.get("FAULT_MIXED_NETWORKS", "shm,tcp").split(",")
 LIMIT_S = float(os.environ.get("FAULT_MIXED_LIMIT_S", "500" if SANITIZED else "100"))
 # What is said of killed ranks, and by spawned processes whose parents have died before they could meet.
@@ -21,7 +22,7 @@ EXPECTED = (r"mpiexec: (spawned job \d+: )?rank \d of \d \(.*\) was killed by si
 class Mixed(FaultTest):
     def test_random_deaths(self):
         for network in NETWORKS:
-            for seed in range(SEEDS):
+            for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
                 with self.subTest(network=network, seed=seed), tempfile.TemporaryDirectory() as folder:
                     result = self.outlive(5, MIXED, seed, 6, folder, network=network, limit_s=LIMIT_S)
                     for line in result.stderr.splitlines():

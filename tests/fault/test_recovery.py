@@ -8,6 +8,7 @@ from fault_support import SANITIZED, FaultTest
 
 RECOVERY = os.environ["FAULT_RECOVERY"]
 SEEDS = int(os.environ.get("FAULT_RECOVERY_SEEDS", "4"))
+FIRST_SEED = int(os.environ.get("FAULT_RECOVERY_FIRST_SEED", "0"))
 NETWORKS = os.environ.get("FAULT_RECOVERY_NETWORKS", "shm,tcp").split(",")
 # How long a job with deaths may take. The gate runs beside other tests; tests/soak.d/recovery asks for 10 s.
 LIMIT_S = float(os.environ.get("FAULT_RECOVERY_LIMIT_S", "500" if SANITIZED else "100"))
@@ -25,7 +26,7 @@ class Recovery(FaultTest):
 
     def test_random_deaths(self):
         for network in NETWORKS:
-            for seed in range(SEEDS):
+            for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
                 with self.subTest(network=network, seed=seed):
                     self.recover(6, "rounds", seed, 3, network=network, deaths=None)
 

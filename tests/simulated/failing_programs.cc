@@ -82,12 +82,15 @@ void must_succeed(int code, const char* what) {
 
 /// Returns the communicator of those that live.
 MPI_Comm recover(MPI_Comm comm, bool came_through, Outcome& outcome) {
+  const fulmar::device::Failures& failures = running().job->rank(report().rank).device().failures();
   // Others may still agree on whether all have a window, with fewer bits.
   constexpr int is_over = 2;
   int flag = 0;
   while ((flag & is_over) == 0) {
     flag = is_over | (came_through ? 1 : 0);
     outcome.error_class = class_of(MPIX_Comm_agree(comm, &flag));
+    if (failures.pending())
+      generated::fail("a communicator knows less than MPIX_Comm_agree has told");
   }
   outcome.flag = flag & 1;
   if (outcome.error_class != MPI_SUCCESS && outcome.error_class != MPIX_ERR_PROC_FAILED) {

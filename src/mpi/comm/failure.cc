@@ -39,6 +39,11 @@ base::Error failure_of(const Comm& comm) {
              : process_error(comm, static_cast<std::uint32_t>(comm.failed_process));
 }
 
+void await_known_failures(const Comm& comm) {
+  const device::Failures& failures = comm.device->failures();
+  if (failures.pending()) comm.device->wait([&]() noexcept { return !failures.pending(); });
+}
+
 base::Error obstacle_error(const Comm& comm, const device::Failures::Obstacle& obstacle) {
   return obstacle.error == base::ErrorClass::revoked ? revoked_error(comm)
                                                      : process_error(comm, obstacle.peer);

@@ -30,6 +30,10 @@ namespace fulmar::mpi {
 /// and the communicator was not revoked.
 [[nodiscard]] base::Error failure_of(const Comm& comm);
 
+/// A call, or MPIX_Comm_get_failed, may have told the program of a failure whose consequences for communicators are still
+/// being worked out: waits until they are, so that all processes which know of it see the communicator alike.
+void await_known_failures(const Comm& comm);
+
 /// Why a receive or probe will find no message.
 [[nodiscard]] base::Error obstacle_error(const Comm& comm,
                                          const device::Failures::Obstacle& obstacle);

@@ -70,10 +70,24 @@ ContextAgreement::~ContextAgreement() {
   if (active_) contexts_.end(slot_);
 }
 
+int ContextAgreement::own_place() const noexcept {
+  const auto below = [&](std::uint32_t rank) { return static_cast<int>(rank) < comm_.rank; };
+  return comm_.rank - static_cast<int>(std::ranges::count_if(missing_, below));
+}
+
+int ContextAgreement::rank_at(int place) const noexcept {
+  for (const std::uint32_t rank : missing_) {
+    if (static_cast<int>(rank) > place) break;
+    ++place;
+  }
+  return place;
+}
+
 /// What is received says that it is incomplete until it is there.
-CollTask ContextAgreement::receive(CollContext& exchange, ContextAgreement& self, int from,
+CollTask ContextAgreement::receive(CollContext& exchange, ContextAgreement& self, int place,
                                    int ranks) {
   const Datatype& byte = exchange.byte_type();
+  const int from = self.rank_at(place);
   AgreementRecord& record = self.record_;
   record = {};
   record.flags = AgreementRecord::incomplete;
@@ -94,8 +108,9 @@ CollTask ContextAgreement::receive(CollContext& exchange, ContextAgreement& self
 }
 
 /// Sends `record_` with `received_`.
-CollTask ContextAgreement::send(CollContext& exchange, ContextAgreement& self, int to) {
+CollTask ContextAgreement::send(CollContext& exchange, ContextAgreement& self, int place) {
   const Datatype& byte = exchange.byte_type();
+  const int to = self.rank_at(place);
   self.record_.colors = static_cast<std::uint32_t>(self.received_.colors().size());
   self.record_.runs = self.received_.run_count();
   co_await exchange.send({&self.record_, sizeof self.record_, &byte}, to);
@@ -105,25 +120,25 @@ CollTask ContextAgreement::send(CollContext& exchange, ContextAgreement& self, i
   co_await exchange.send({self.encoded_.data(), bytes, &byte}, to);
 }
 
-void ContextAgreement::take_child(int rank) {
-  all_.merge(record_, static_cast<std::uint32_t>(rank));
+void ContextAgreement::take_child(int place) {
+  all_.merge(record_, static_cast<std::uint32_t>(rank_at(place)));
   table_.merge(received_);
-  children_.push_back({rank, received_.names()});
+  children_.push_back({place, received_.names()});
 }
 
 CollTask ContextAgreement::exchange_all(CollContext& exchange, ContextAgreement& self) {
-  const int rank = exchange.rank();
-  const int size = exchange.size();
-  const int span = span_of(rank, size);
-  for (int distance = 1; distance < span && distance < size - rank; distance *= 2) {
-    co_await receive(exchange, self, rank + distance, distance);
-    self.take_child(rank + distance);
+  const int place = self.own_place();
+  const int size = self.size();
+  const int span = span_of(place, size);
+  for (int distance = 1; distance < span && distance < size - place; distance *= 2) {
+    co_await receive(exchange, self, place + distance, distance);
+    self.take_child(place + distance);
   }
-  if (rank != 0) {
+  if (place != 0) {
     self.record_ = self.all_;
     self.received_ = std::move(self.table_);
-    co_await send(exchange, self, rank - span);
-    co_await receive(exchange, self, rank - span, size);
+    co_await send(exchange, self, place - span);
+    co_await receive(exchange, self, place - span, size);
     self.all_ = self.record_;
     self.table_ = std::move(self.received_);
   } else if (self.is_usable()) {
@@ -134,7 +149,7 @@ CollTask ContextAgreement::exchange_all(CollContext& exchange, ContextAgreement&
   for (auto child = self.children_.crbegin(); child != self.children_.crend(); ++child) {
     self.record_ = self.all_;
     self.received_ = self.table_.part(child->colors);
-    co_await send(exchange, self, child->rank);
+    co_await send(exchange, self, child->place);
   }
 }
 
@@ -190,7 +205,7 @@ Error ContextAgreement::check() const {
 }
 
 AgreedMembers ContextAgreement::everybody(const ProcessList& processes) const {
-  return {processes, comm_.rank, context(), all_.free_boards, all_.newest_round};
+  return {processes, own_place(), context(), all_.free_boards, all_.newest_round};
 }
 
 std::optional<AgreedMembers> ContextAgreement::own_color(const ProcessList& processes) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mpi/coll/engine/coll_context.h"
@@ -58,6 +59,11 @@ class ContextAgreement {
   /// are the word of a topology (mpi/topo/making.h), unless it `splits`.
   enum class Splits : bool { no, yes };
   ContextAgreement(const Line& line, const MemberInfo& own, Splits splits = Splits::no);
+  /// Without some ranks, which are in ascending order and outlive it; this process is none of them.
+  ContextAgreement(const Line& line, const MemberInfo& own, std::span<const std::uint32_t> missing)
+      : ContextAgreement(line, own) {
+    missing_ = missing;
+  }
   ~ContextAgreement();
   ContextAgreement(const ContextAgreement&) = delete;
   ContextAgreement& operator=(const ContextAgreement&) = delete;
@@ -67,6 +73,9 @@ class ContextAgreement {
   /// The same without waiting; after `completion` is done, `finish` gives the error.
   void start(device::Operation& completion) noexcept;
   base::Error finish() noexcept;
+  /// The same as a part of an algorithm on the line; `finish` follows. Where processes die all the others still go through
+  /// all of its steps, if the messages of the line can be received then (Channel::recovery).
+  static CollTask exchange_all(CollContext& exchange, ContextAgreement& self);
 
   /// There is a common context. The same in all processes where `run` succeeds.
   [[nodiscard]] bool found() const noexcept { return found_; }
@@ -86,14 +95,19 @@ class ContextAgreement {
 
  private:
   struct Child {
-    int rank = 0;
+    int place = 0;
     std::vector<std::int32_t> colors;
   };
 
-  static CollTask exchange_all(CollContext& exchange, ContextAgreement& self);
-  static CollTask receive(CollContext& exchange, ContextAgreement& self, int from, int ranks);
-  static CollTask send(CollContext& exchange, ContextAgreement& self, int to);
-  void take_child(int rank);
+  static CollTask receive(CollContext& exchange, ContextAgreement& self, int place, int ranks);
+  static CollTask send(CollContext& exchange, ContextAgreement& self, int place);
+  void take_child(int place);
+  /// Places are those among the ranks that take part.
+  [[nodiscard]] int size() const noexcept {
+    return comm_.size() - static_cast<int>(missing_.size());
+  }
+  [[nodiscard]] int own_place() const noexcept;
+  [[nodiscard]] int rank_at(int place) const noexcept;
   [[nodiscard]] bool is_usable() const noexcept;
   [[nodiscard]] base::Error check_exchange() const;
 
@@ -102,6 +116,7 @@ class ContextAgreement {
   std::uint32_t slot_;
   MemberInfo own_;
   bool splits_;
+  std::span<const std::uint32_t> missing_;
   bool active_ = true;  ///< in `contexts_`
   bool found_ = false;
   CollContext exchange_;

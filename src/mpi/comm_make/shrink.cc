@@ -4,10 +4,12 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "mpi/coll/engine/coll_context.h"
 #include "mpi/comm_make/calls.h"
+#include "mpi/comm_make/context_agreement.h"
 #include "mpi/comm_make/creation.h"
 #include "mpi/errhandler/raise.h"
 #include "mpi/recovery/recovery.h"
@@ -18,6 +20,7 @@
 /// They agree on the set of failed members, exchange their announcements as all calls that make
 /// communicators do, and agree on whether all members have all of them. Where a process died in
 /// between, they start again; so the call fails only where no communicator could be made at all.
+/// Many members agree on a common context instead (context_agreement.h), by two messages a rank, and exchange no table.
 /// The exchange takes log2(n) messages of each rank, and between groups one more each way: the
 /// table of each group is sent from its members to those of the other one, round robin. Its
 /// messages are of Channel::recovery, which neither a failure nor a revocation ends; all members
@@ -36,7 +39,8 @@ class Shrink {
         boards_(boards),
         recovery_(library.recovery->of(comm)),
         call_(recovery_.next_call()),
-        exchange_(comm, Channel::recovery, tag_of(call_)) {
+        exchange_(comm, Channel::recovery, tag_of(call_)),
+        in_common_(makes_common_contexts(comm)) {
     if (comm.is_inter) inside_.emplace(*comm.local_comm, Channel::recovery, tag_of(call_));
   }
 
@@ -57,8 +61,8 @@ class Shrink {
   static int tag_of(std::uint32_t call) noexcept {
     return static_cast<int>(call & static_cast<std::uint32_t>(largest_tag));
   }
-  void agree(device::Operation& done, bool flag) {
-    recovery_.agree({call_, step_}, flag ? 1 : 0, done);
+  void agree(device::Operation& done, std::int32_t flags) {
+    recovery_.agree({call_, step_}, flags, done);
   }
   [[nodiscard]] AgreedValue agreed() { return recovery_.take_value({call_, step_++}); }
   void begin(const RankSet& failed);
@@ -67,6 +71,12 @@ class Shrink {
   static CollTask cross(CollContext& exchange, Shrink& self);
   [[nodiscard]] Error check_groups() const;
   void settle_if_complete();
+  void settle_in_common();
+  [[nodiscard]] ProcessList living() const;
+
+  /// What every member says after the exchange.
+  static constexpr std::int32_t complete = 1;       ///< nothing is missing here
+  static constexpr std::int32_t may_be_common = 2;  ///< a common context can be agreed on
 
   Library& library_;
   Comm& comm_;
@@ -76,6 +86,9 @@ class Shrink {
   std::uint16_t step_ = 0;
   CollContext exchange_;
   std::optional<CollContext> inside_;  ///< an intercommunicator's local group
+  /// A communicator of many members gets a common context, without a table; until a round finds that this cannot be.
+  bool in_common_;
+  std::optional<ContextAgreement> agreement_;
   RankSet failed_;
   std::vector<int> local_;   ///< ranks that live
   std::vector<int> remote_;  ///< the same of the remote group
@@ -89,7 +102,17 @@ class Shrink {
 
 /// Another attempt, with the members that have not failed.
 void Shrink::begin(const RankSet& failed) {
+  agreement_.reset();
   failed_ = failed;
+  complete_ = false;
+  fresh_.reset();
+  fresh_.emplace(library_, shape_of(comm_));
+  own_ = fresh_->announcement({}, boards_);
+  if (in_common_) {
+    const Line line{comm_, Channel::recovery, tag_of(call_)};
+    agreement_.emplace(line, own_, std::span(failed_.ranks()));
+    return;
+  }
   local_.clear();
   remote_.clear();
   const Members& members = recovery_.members();
@@ -100,34 +123,37 @@ void Shrink::begin(const RankSet& failed) {
   for (int rank = 0; comm_.is_inter && rank < comm_.remote_size; ++rank) {
     if (!failed.contains(members.remote(rank))) remote_.push_back(rank);
   }
-  fresh_.reset();
-  fresh_.emplace(library_, shape_of(comm_));
-  own_ = fresh_->announcement({}, boards_);
   table_ = {};
   table_.local.resize(local_.size());
   table_.remote.resize(remote_.size());
-  complete_ = false;
 }
 
 CollTask Shrink::run(CollContext& exchange, Shrink& self) {
   for (;;) {
     CollContext::Part first;
     exchange.expect(first);
-    self.agree(first.transfer.operation, true);
+    self.agree(first.transfer.operation, complete);
     co_await exchange.wait_for(first);
     const AgreedValue known = self.agreed();
     self.begin(known.failed);
     self.result_ = self.check_groups();
     if (self.result_.failed()) co_return;
-    co_await exchange_tables(exchange, self);
-    self.settle_if_complete();
+    if (self.in_common_) {
+      co_await ContextAgreement::exchange_all(exchange, *self.agreement_);
+      self.settle_in_common();
+    } else {
+      co_await exchange_tables(exchange, self);
+      self.settle_if_complete();
+    }
     CollContext::Part second;
     exchange.expect(second);
-    self.agree(second.transfer.operation, self.complete_);
+    self.agree(second.transfer.operation,
+               (self.complete_ ? complete : 0) | (self.in_common_ ? may_be_common : 0));
     co_await exchange.wait_for(second);
     const AgreedValue outcome = self.agreed();
-    const bool all_complete = (outcome.flags[0] & outcome.flags[1] & 1) != 0;
-    if (all_complete && outcome.failed == self.failed_) co_return;
+    const std::int32_t all = outcome.flags[0] & outcome.flags[1];
+    self.in_common_ = (all & may_be_common) != 0;
+    if ((all & complete) != 0 && outcome.failed == self.failed_) co_return;
   }
 }
 
@@ -184,6 +210,33 @@ CollTask Shrink::cross(CollContext& exchange, Shrink& self) {
     transfers.send({self.table_.local.data(), sent, &byte}, self.remote_[other]);
   }
   co_await transfers.wait();
+}
+
+/// The processes of the local group without those that have failed.
+ProcessList Shrink::living() const {
+  const ProcessList& processes = comm_.group->processes;
+  if (failed_.empty()) return processes;
+  std::vector<KeyedRun> runs;
+  std::int32_t next = 0;
+  const auto add_up_to = [&](std::int32_t end) {
+    if (next < end) runs.push_back({1, next, 1, end - next, next});
+    next = end + 1;
+  };
+  for (const std::uint32_t rank : failed_.ranks()) add_up_to(static_cast<std::int32_t>(rank));
+  add_up_to(comm_.size());
+  return select(processes, runs);
+}
+
+/// All whose agreement is complete have the same one. Where they have found no context, because it is one of two at a time,
+/// say, all members send each other tables in the next round.
+void Shrink::settle_in_common() {
+  if (agreement_->finish().failed()) return;
+  result_ = agreement_->check();
+  complete_ = agreement_->found() || result_.failed();
+  in_common_ = complete_;
+  if (agreement_->found()) {
+    result_ = settle(*fresh_->comm(), comm_.session, agreement_->everybody(living()));
+  }
 }
 
 /// A process that has died, or does not answer, has left a gap.

@@ -15,6 +15,7 @@
 #include "mpi/coll/calls.h"
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/calls.h"
+#include "mpi/comm/failure.h"
 #include "mpi/comm_make/calls.h"
 #include "mpi/io/aggregators.h"
 #include "mpi/io/agreement.h"
@@ -221,6 +222,7 @@ Error file_close(Library& library, ErrorTarget& target, Handle<File> handle) {
     begun = failure(ErrorClass::io, "file \"%s\": %s has begun; end it before the file is closed",
                     open.file.path().c_str(), open.split_call);
   }
+  await_known_failures(comm);
   // If a rank cannot close the file the others are notified before they have closed it.
   const Error refused = agree(comm, begun);
   // The call can know of a failure before the communicator does.

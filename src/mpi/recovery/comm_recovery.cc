@@ -156,9 +156,22 @@ void CommRecovery::settle(Instance& one) {
   }
   if (one.agreement.decided() && one.done != nullptr) {
     note_failed(one.agreement.value());
-    device.complete(*std::exchange(one.done, nullptr));
+    complete(one);
   }
   owner_.watch();
+}
+
+/// A program that has the result may rely on what it says: whatever needs a failed process ends at once then. So the
+/// call lasts until that is true here, too: a few polls more.
+void CommRecovery::complete(Instance& one) {
+  device::Device& device = owner_.device();
+  if (!device.failures().pending()) device.complete(*std::exchange(one.done, nullptr));
+}
+
+void CommRecovery::failures_ended() {
+  for (auto& [number, one] : instances_) {
+    if (one.agreement.decided() && one.done != nullptr) complete(one);
+  }
 }
 
 /// All members know the failures that all have agreed on.

@@ -47,7 +47,8 @@ class CommRecovery {
 
   /// The number of the next call. Every member takes one in every call.
   [[nodiscard]] std::uint32_t next_call() noexcept { return calls_++; }
-  /// Takes part in an agreement; `done` is completed when it is decided, maybe before this returns.
+  /// Takes part in an agreement; `done` is completed when it is decided and the communicators of this process know
+  /// what it says of failures, maybe before this returns.
   /// `flags` counts for the own group.
   void agree(AgreementNumber number, std::int32_t flags, device::Operation& done);
   /// The result of one that is done. The program may ask once.
@@ -57,6 +58,8 @@ class CommRecovery {
   void on_agreement(std::uint32_t process, AgreementNumber number, const AgreementMessage& message);
   /// A process has failed, or perhaps left MPI.
   void poll_members();
+  /// All communicators know of all failures that are known here.
+  void failures_ended();
 
   /// Notifies members of the revocation: those at distances of 1, 2, 4 and so on,
   /// skipping those that have failed.
@@ -96,6 +99,7 @@ class CommRecovery {
   [[nodiscard]] std::uint32_t oldest_open() const noexcept;
   Instance& instance(AgreementNumber number);
   void settle(Instance& one);
+  void complete(Instance& one);
   void note_failed(const AgreedValue& value);
   void forget_decided();
   /// The first member at or after `distance` from the own one that is not out; the own one: none.

@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/recovery/members.h"
 
-#include <algorithm>
+#include <utility>
+
+#include "mpi/group/group.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -15,37 +17,35 @@ bool is_second(const Comm& comm) {
   return local && remote && *remote < *local;
 }
 
+Routes copy_of(const Routes& routes, const ProcessList& processes) {
+  if (routes.have_one_context()) return {processes, std::vector{routes.front().context}};
+  std::vector<std::uint32_t> contexts;
+  contexts.reserve(static_cast<std::size_t>(routes.size()));
+  for (const Route route : routes) contexts.push_back(route.context);
+  return {processes, std::move(contexts)};
+}
+
 }  // namespace
 
 Members::Members(const Comm& comm) {
   if (!comm.is_inter) {
-    append(comm.routes);
-    second_ = size();
-  } else if (is_second(comm)) {
-    append(comm.routes);
-    second_ = first_local_ = size();
-    append(comm.local_comm->routes);
+    sides_[0] = copy_of(comm.routes, comm.group->processes);
   } else {
-    append(comm.local_comm->routes);
-    second_ = first_remote_ = size();
-    append(comm.routes);
+    const std::size_t local = is_second(comm) ? 1 : 0;
+    sides_[local] = copy_of(comm.local_comm->routes, comm.group->processes);
+    sides_[1 - local] = copy_of(comm.routes, comm.remote_group->processes);
   }
+  second_ = number(sides_[0].size());
+  if (comm.is_inter) (is_second(comm) ? first_local_ : first_remote_) = second_;
   self_ = local(comm.rank);
-  for (std::uint32_t i = 0; i < size(); ++i) by_process_.push_back({routes_[i].peer, i});
-  std::sort(by_process_.begin(), by_process_.end(),
-            [](const Entry& a, const Entry& b) { return a.process < b.process; });
 }
 
-void Members::append(const Routes& routes) {
-  for (const Route route : routes) routes_.push_back(route);
-}
-
-std::optional<std::uint32_t> Members::find(std::uint32_t process) const noexcept {
-  const auto at =
-      std::lower_bound(by_process_.begin(), by_process_.end(), process,
-                       [](const Entry& entry, std::uint32_t id) { return entry.process < id; });
-  if (at == by_process_.end() || at->process != process) return std::nullopt;
-  return at->member;
+std::optional<std::uint32_t> Members::find(std::uint32_t process) const {
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    const int rank = sides_[side].rank_of(process, sorted_[side]);
+    if (rank >= 0) return (side == 0 ? 0 : second_) + number(rank);
+  }
+  return std::nullopt;
 }
 
 }  // namespace fulmar::mpi

@@ -175,6 +175,9 @@ void Recovery::process_failed(std::uint32_t process) {
     }
     return false;
   });
+  if (device_.failures().pending()) return;
+  for (std::size_t i = 0; i < live_.size(); ++i) live_[i]->failures_ended();
+  for (std::size_t i = 0; i < ended_.size(); ++i) ended_[i]->failures_ended();
 }
 
 void Recovery::settled(Comm& comm) {

@@ -330,9 +330,7 @@ Error win_free(Library& library, ErrorTarget& target, Handle<Win> handle) {
   const bool in_epoch = win.access != AccessEpoch::none && win.access != AccessEpoch::fence;
   const bool is_open = in_epoch || win.exposure.open;
   if (is_open) (void)win.device->progress();  // what other calls know of failures
-  // MPIX_Comm_agree may have told the program of one before the communicators know it.
-  const device::Failures& failures = win.device->failures();
-  if (failures.pending()) win.device->wait([&]() noexcept { return !failures.pending(); });
+  await_known_failures(*win.comm);
   if (win.comm->failed_process != Comm::none_failed || library.told_failure) {
     give_up_epochs(win);
   } else if (is_open) {
