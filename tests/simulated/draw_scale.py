@@ -13,7 +13,7 @@ import sys
 from html import escape
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 560, 360, 64, 30, 48
-COLORS = ["#0b5fd0", "#d9590b", "#14866d", "#a23bb0", "#b3860b", "#6b7280", "#8a93a3", "#b0a48e", "#7f9fa8", "#a99bb5", "#444"]
+COLORS = ["#0b5fd0", "#d9590b", "#14866d", "#a23bb0", "#b3860b", "#6b7280", "#8a93a3", "#b0a48e", "#7f9fa8", "#a99bb5", "#444", "#c2185b", "#00838f", "#5d4037", "#7cb342"]
 
 
 def read(path):

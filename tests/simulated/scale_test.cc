@@ -240,7 +240,7 @@ void measure_recovery(LargeJob& job, Table& table) {
   EXPECT_LE(agree.mean, 7);
   EXPECT_LE(agree.most, 4 * steps + 8);
   measure_shrink(job, table, "MPIX_Comm_shrink", job.size());
-  table.add("received at most in one agreement", agree.most, "messages");
+  table.add("received at most in one agreement", agree.most, "packets");
 }
 
 void measure(int ranks) {
