@@ -147,6 +147,12 @@ class Library {
     Object* object = find_hidden_object(handle);
     return object != nullptr && object->kind == T::object_kind ? static_cast<T*>(object) : nullptr;
   }
+  /// As find, also where the object is hidden.
+  template <class T>
+  [[nodiscard]] T* find_any(std::uintptr_t handle) const noexcept {
+    T* const object = find<T>(handle);
+    return object != nullptr ? object : find_hidden<T>(handle);
+  }
   /// A hidden object ends.
   void forget_hidden(const Object& object) noexcept { std::erase(hidden_, &object); }
   /// Whether there is a live object of its kind, with a handle, at this address, which may be any.

@@ -50,7 +50,7 @@ std::string job_name(std::uint32_t job) {
 }
 
 const Comm* parent_of(const Library& library) {
-  return library.world->parent == 0 ? nullptr : library.find<Comm>(library.world->parent);
+  return library.world->parent == 0 ? nullptr : library.find_any<Comm>(library.world->parent);
 }
 
 Processes remote_group_of(const Comm& comm) {

@@ -74,7 +74,7 @@ Error comm_join(Library& library, int socket, MPI_Comm& out) {
 
 Error comm_get_parent(Library& library, MPI_Comm& parent) {
   const bool exists =
-      library.world != nullptr && library.find<Comm>(library.world->parent) != nullptr;
+      library.world != nullptr && library.find_any<Comm>(library.world->parent) != nullptr;
   parent = exists ? reinterpret_cast<MPI_Comm>(library.world->parent) : MPI_COMM_NULL;
   return {};
 }
@@ -84,7 +84,8 @@ Error connect_to_parent(Library& library, std::string_view port) {
   const Error error = comm_connect(library, port, nullptr, 0, library.world->world, parent);
   if (error.failed()) return error;
   library.world->parent = reinterpret_cast<std::uintptr_t>(parent);
-  return comm_set_name(*library.find<Comm>(parent), "MPI_COMM_PARENT");
+  // The parents may have revoked it already.
+  return comm_set_name(*library.find_any<Comm>(library.world->parent), "MPI_COMM_PARENT");
 }
 
 Error publish_name(Library& library, std::string_view service, Info* info, std::string_view port) {
