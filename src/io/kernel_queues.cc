@@ -2,7 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "io/kernel_queues.h"
 
-#include <linux/io_uring.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -2,14 +2,13 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <linux/io_uring.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/os/fd.h"
-
-struct io_uring_cqe;
-struct io_uring_sqe;
 
 namespace fulmar::io {
 
