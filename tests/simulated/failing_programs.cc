@@ -17,7 +17,6 @@ namespace simulated {
 namespace {
 
 using generated::at;
-using generated::good;
 using generated::report;
 
 /// What each rank of the job needs when it is interrupted. Ranks take turns in one thread.
