@@ -114,11 +114,18 @@ void FailureMonitor::ended(std::uint32_t rank) {
 void FailureMonitor::notify_others(std::uint32_t rank) {
   if (rank >= job_.size()) return notify_partners(rank);
   if (job_.node_count() == 1) return;
+  notify_job(rank, [this](std::uint32_t other) {
+    return job_.node_of(other) != job_.node_of(job_.rank());
+  });
+}
+
+template <class Concerns>
+void FailureMonitor::notify_job(std::uint32_t process, Concerns&& concerns) {
   device::Failures& failures = library_.device->failures();
   const std::uint32_t size = job_.size();
   const auto tell = [&](std::uint32_t other) {
-    const bool here = job_.node_of(other) == job_.node_of(job_.rank());
-    if (!here && failures.why(other) == nullptr) failures.report(other, rank);
+    if (other == job_.rank() || !concerns(other)) return;
+    if (failures.why(other) == nullptr) failures.report(other, process);
   };
   for (std::uint32_t distance = 1; distance < size; distance *= 2) {
     tell((job_.rank() + distance) % size);
@@ -127,7 +134,7 @@ void FailureMonitor::notify_others(std::uint32_t rank) {
 }
 
 /// No launcher reports processes of other jobs, and only some members of a communicator have a
-/// connection to one.
+/// connection to one. This process may have left that communicator (MPI_Comm_disconnect) while others still wait there.
 void FailureMonitor::notify_partners(std::uint32_t process) {
   device::Failures& failures = library_.device->failures();
   const auto tell = [&](const mpi::Comm& group, int rank) {
@@ -135,8 +142,10 @@ void FailureMonitor::notify_partners(std::uint32_t process) {
     const bool itself = other == process || rank == group.rank;
     if (!itself && failures.why(other) == nullptr) failures.report(other, process);
   };
+  bool is_partner = false;
   for (const mpi::Comm* comm : library_.comms) {
     if (!mpi::includes(*comm, process)) continue;
+    is_partner = true;
     const mpi::Comm& group = comm->is_inter ? *comm->local_comm : *comm;
     const int size = group.size();
     for (int distance = 1; distance < size; distance *= 2) {
@@ -144,6 +153,7 @@ void FailureMonitor::notify_partners(std::uint32_t process) {
       tell(group, (group.rank + size - distance) % size);
     }
   }
+  if (!is_partner) notify_job(process, [](std::uint32_t /*other*/) { return true; });
 }
 
 void FailureMonitor::lost(std::uint32_t rank, const base::Error& why) {

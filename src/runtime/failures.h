@@ -57,6 +57,9 @@ class FailureMonitor {
   void ended(std::uint32_t rank);
   void notify_others(std::uint32_t rank);
   void notify_partners(std::uint32_t process);
+  /// Ranks at distances of 1, 2, 4 and so on both ways, which do the same.
+  template <class Concerns>
+  void notify_job(std::uint32_t process, Concerns&& concerns);
   void add(std::uint32_t rank, std::string why);
 
   Job& job_;
