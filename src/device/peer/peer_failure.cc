@@ -302,10 +302,11 @@ void Failures::report(std::uint32_t to, std::uint32_t failed) noexcept {
 void Failures::on_report(Peer& from, const wire::FailureBody& report) noexcept {
   const auto engine = static_cast<std::uint8_t>(report.engine);
   const auto id = device_.processes_->id_of({report.job, report.rank, engine});
-  if (!id || engine != report.engine) {
+  if (engine != report.engine) {
     ++device_.stats_.counters().malformed;
     return;
   }
+  if (!id) return;  // of a job that only other ranks of this one have met
   const FailureObserver& observer = device_.config_.failures;
   if (*id == device_.processes_->self() || observer.reported == nullptr) return;
   if (why(*id) == nullptr) observer.reported(observer.context, *id, from.id);

@@ -253,13 +253,13 @@ void move_in_pieces(IndependentJob& job) {
     library.lock.resume(depth);
     if (moved.failed()) {
       job.error = moved.error();
-      return;
+      break;
     }
     done += moved.value();
     piece = moved.value() < some ? 0 : some;
     if (done < access.bytes) (void)library.device->progress();
   }
-  job.moved = done;
+  job.moved = job.error.ok() ? done : 0;
   job.record.end(access);
 }
 

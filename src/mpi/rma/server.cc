@@ -195,10 +195,11 @@ void RmaServer::run(Origin& origin, std::span<const std::byte> request) {
   origin.fail(ErrorClass::intern);
 }
 
-/// Looks whether a put would have needed no message for its data with a longer buffer.
+/// Looks whether a put would have needed no message for its data with a longer buffer. Only those of a predefined
+/// datatype share messages.
 void RmaServer::note_length(const RmaHeader& header) noexcept {
-  if (static_cast<RmaCall>(header.call) != RmaCall::put || (header.flags & wire::rma_inline) != 0)
-    return;
+  const bool is_put = static_cast<RmaCall>(header.call) == RmaCall::put && header.type != 0;
+  if (!is_put || (header.flags & wire::rma_inline) != 0) return;
   const std::uint64_t room = wire::most_long_rma_request_bytes - sizeof header;
   if (header.bytes <= room - rma_data_offset(0)) wants_long_ = true;
 }
