@@ -302,7 +302,9 @@ void Failures::report(std::uint32_t to, std::uint32_t failed) noexcept {
 void Failures::on_report(Peer& from, const wire::FailureBody& report) noexcept {
   const auto engine = static_cast<std::uint8_t>(report.engine);
   const auto id = device_.processes_->id_of({report.job, report.rank, engine});
-  if (engine != report.engine) {
+  const auto self = device_.processes_->name_of(device_.processes_->self());
+  const bool of_own_job = self && report.job == self->job;
+  if (engine != report.engine || (!id && of_own_job)) {
     ++device_.stats_.counters().malformed;
     return;
   }
