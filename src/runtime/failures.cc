@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "mpi/coll/failure.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/jobs.h"
 #include "mpi/p2p/requests.h"
 #include "mpi/recovery/recovery.h"
 #include "runtime/abort.h"
@@ -110,9 +111,14 @@ void FailureMonitor::ended(std::uint32_t rank) {
   notify_others(rank);
 }
 
-/// Ranks of this node see the death words; a job on one node needs no messages.
 void FailureMonitor::notify_others(std::uint32_t rank) {
-  if (rank >= job_.size()) return notify_partners(rank);
+  const bool is_partner = notify_members(rank);
+  if (rank >= job_.size()) {
+    // This process may have left the communicators with it (MPI_Comm_disconnect) while others still wait there.
+    if (!is_partner) notify_job(rank, [](std::uint32_t /*other*/) { return true; });
+    return;
+  }
+  // Ranks of this node see the death words; a job on one node needs no messages.
   if (job_.node_count() == 1) return;
   notify_job(rank, [this](std::uint32_t other) {
     return job_.node_of(other) != job_.node_of(job_.rank());
@@ -133,27 +139,36 @@ void FailureMonitor::notify_job(std::uint32_t process, Concerns&& concerns) {
   }
 }
 
-/// No launcher reports processes of other jobs, and only some members of a communicator have a
-/// connection to one. This process may have left that communicator (MPI_Comm_disconnect) while others still wait there.
-void FailureMonitor::notify_partners(std::uint32_t process) {
+/// Reports to members at distances of 0, 1, 2, 4 and so on from one of them.
+void FailureMonitor::notify_group(const mpi::Routes& members, int from, std::uint32_t process) {
   device::Failures& failures = library_.device->failures();
-  const auto tell = [&](const mpi::Comm& group, int rank) {
-    const std::uint32_t other = group.routes[rank].peer;
-    const bool itself = other == process || rank == group.rank;
-    if (!itself && failures.why(other) == nullptr) failures.report(other, process);
+  const int size = members.size();
+  const auto tell = [&](int rank) {
+    const std::uint32_t other = members[rank].peer;
+    if (other == process || other == library_.device->processes().self()) return;
+    if (failures.why(other) == nullptr) failures.report(other, process);
   };
-  bool is_partner = false;
-  for (const mpi::Comm* comm : library_.comms) {
-    if (!mpi::includes(*comm, process)) continue;
-    is_partner = true;
-    const mpi::Comm& group = comm->is_inter ? *comm->local_comm : *comm;
-    const int size = group.size();
-    for (int distance = 1; distance < size; distance *= 2) {
-      tell(group, (group.rank + distance) % size);
-      tell(group, (group.rank + size - distance) % size);
-    }
+  tell(from);
+  for (int distance = 1; distance < size; distance *= 2) {
+    tell((from + distance) % size);
+    tell((from + size - distance) % size);
   }
-  if (!is_partner) notify_job(process, [](std::uint32_t /*other*/) { return true; });
+}
+
+/// No launcher reports processes of other jobs, and only some members of a communicator have a
+/// connection to one. Its own group knows of it, but the members of the other group that were connected to it
+/// may have failed before.
+bool FailureMonitor::notify_members(std::uint32_t process) {
+  bool found = false;
+  for (const mpi::Comm* comm : library_.comms) {
+    if (!mpi::includes(*comm, process) || !mpi::spans_jobs(*comm)) continue;
+    found = true;
+    const mpi::Comm& group = comm->is_inter ? *comm->local_comm : *comm;
+    notify_group(group.routes, group.rank, process);
+    if (!comm->is_inter || !mpi::includes(group, process)) continue;
+    notify_group(comm->routes, group.rank % comm->remote_size, process);
+  }
+  return found;
 }
 
 void FailureMonitor::lost(std::uint32_t rank, const base::Error& why) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "mpi/comm/routes.h"
 #include "mpi/library.h"
 #include "runtime/job.h"
 
@@ -24,8 +25,7 @@ class Networks;
 /// * Over networks: from the network (`lost`), and from other ranks. A rank that is notified of a
 ///   failure reports it to the ranks at distances of 1, 2, 4 and so on, so that ranks which never
 ///   communicated with the failed process are notified, too, with O(log n) messages a rank. The
-///   failure of a process of another job is reported to the members of the communicators that
-///   contain it.
+///   members of communicators that contain it and span jobs are notified in the same way.
 ///
 /// The device ends the messages, mpi/coll/failure.h the collective calls; error handlers decide
 /// what happens then.
@@ -56,7 +56,9 @@ class FailureMonitor {
   void poll_processes();
   void ended(std::uint32_t rank);
   void notify_others(std::uint32_t rank);
-  void notify_partners(std::uint32_t process);
+  /// Of the communicators that hold the process and span jobs. False: there is none.
+  bool notify_members(std::uint32_t process);
+  void notify_group(const mpi::Routes& members, int from, std::uint32_t process);
   /// Ranks at distances of 1, 2, 4 and so on both ways, which do the same.
   template <class Concerns>
   void notify_job(std::uint32_t process, Concerns&& concerns);

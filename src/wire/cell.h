@@ -37,7 +37,8 @@ enum class PacketKind : std::uint8_t {
   agreement_ranks = 22,  ///< AgreementRanksBody (wire/recovery/agreement.h)
   agreement = 23,        ///< AgreementBody
   drain_marker = 24,     ///< no body: all that was sent before it has been taken once it is
-  last = drain_marker,
+  probe = 25,  ///< no body, no effect: the sender finds out whether the receiver can be reached
+  last = probe,
 };
 
 /// Envelope of a packet: what matching needs, plus kind and length. The sender's process is implied

@@ -29,6 +29,7 @@ void Device::add_handlers() noexcept {
   handlers_.add<&Device::on_cancel>(PacketKind::cancel, *this);
   handlers_.add<&Device::on_cancel_reply>(PacketKind::cancel_reply, *this);
   handlers_.add<&Failures::on_report>(PacketKind::peer_failed, failures_);
+  handlers_.add<&Failures::on_probe>(PacketKind::probe, failures_);
 }
 
 void Device::slow_packet(std::uint32_t peer, const wire::Envelope& envelope,

@@ -128,6 +128,9 @@ class Failures : private ProgressCallback {
 
   /// Reports a failed process to a peer.
   void report(std::uint32_t to, std::uint32_t failed) noexcept;
+  /// Sends a peer a packet without effect, so that the network connects to it, and reports it as lost if it is not
+  /// there any more: soon, or after the patience that the network has with peers that may come back.
+  void probe(std::uint32_t peer) noexcept;
   /// Checks for failed processes. True: operations are to be ended before a thread sleeps.
   bool look() noexcept;
   /// Receives need further checks when they are posted: a process has failed, or senders are
@@ -156,6 +159,7 @@ class Failures : private ProgressCallback {
   [[nodiscard]] bool interrupt(Operation& receive, const Obstacle& obstacle) noexcept;
   void check_posted(Operation& operation) noexcept;
   void on_report(Peer& from, const wire::FailureBody& report) noexcept;
+  void on_probe(Peer& /*from*/) noexcept {}
   void update_receive_checks() noexcept;
 
   unsigned end_pending() noexcept;

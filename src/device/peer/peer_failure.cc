@@ -299,6 +299,11 @@ void Failures::report(std::uint32_t to, std::uint32_t failed) noexcept {
                                wire::bytes_of(body));
 }
 
+void Failures::probe(std::uint32_t peer) noexcept {
+  if (why(peer) != nullptr) return;
+  device_.outbox_.send_control(device_.peers_.connect(peer), wire::PacketKind::probe, {}, {});
+}
+
 void Failures::on_report(Peer& from, const wire::FailureBody& report) noexcept {
   const auto engine = static_cast<std::uint8_t>(report.engine);
   const auto id = device_.processes_->id_of({report.job, report.rank, engine});

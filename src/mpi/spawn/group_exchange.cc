@@ -13,6 +13,7 @@
 #include "mpi/datatype/datatype.h"
 #include "mpi/p2p/message.h"
 #include "mpi/spawn/job_keys.h"
+#include "mpi/spawn/partners.h"
 #include "mpi/spawn/share_host.h"
 #include "wire/port/group_exchange.h"
 
@@ -36,7 +37,8 @@ struct Announcement {
 struct Heading {
   std::uint64_t bytes = 0;
   std::uint32_t codes = 0;
-  std::uint32_t failed = 0;  ///< what follows is a verdict
+  std::uint32_t failed = 0;     ///< what follows is a verdict
+  std::uint32_t undecided = 0;  ///< of that verdict the other group may not know
 };
 constexpr std::size_t nonce_bytes = std::tuple_size_v<WrapNonce>;
 
@@ -91,6 +93,8 @@ class GroupExchange final : public GroupSteps {
   Error run(const OpenConnection& open, NewComm& fresh, Error so_far, std::vector<int>* codes);
   /// After `run`.
   [[nodiscard]] MemberTable table() const;
+  /// After a `run` that failed: the other group may have made the communicator all the same.
+  [[nodiscard]] bool may_be_made_there() const noexcept { return installed_ && undecided_; }
 
  private:
   [[nodiscard]] bool is_root() const override { return comm_.rank == root_; }
@@ -132,6 +136,8 @@ class GroupExchange final : public GroupSteps {
   std::vector<GroupMember> local_;
   std::vector<GroupMember> remote_;
   bool has_host_memory_ = false;
+  bool installed_ = false;  ///< the processes of the other group are known here
+  bool undecided_ = false;  ///< no verdict of both groups has come
 };
 
 Error GroupExchange::broadcast(void* address, std::size_t bytes) {
@@ -149,8 +155,8 @@ Error GroupExchange::share(const Error& outcome, Bytes& payload, std::vector<int
   Heading heading;
   if (is_root()) {
     if (outcome.failed()) payload = verdict_of(outcome);
-    heading = {payload.size(), static_cast<std::uint32_t>(codes.size()),
-               outcome.failed() ? 1U : 0U};
+    heading = {payload.size(), static_cast<std::uint32_t>(codes.size()), outcome.failed() ? 1U : 0U,
+               undecided_ ? 1U : 0U};
   }
   if (const Error error = broadcast(&heading, sizeof heading); error.failed()) return error;
   payload.resize(heading.bytes);
@@ -160,6 +166,7 @@ Error GroupExchange::share(const Error& outcome, Bytes& payload, std::vector<int
     const Error error = broadcast(codes.data(), codes.size() * sizeof codes[0]);
     if (error.failed()) return error;
   }
+  undecided_ = heading.undecided != 0;
   if (heading.failed == 0) return {};
   if (is_root()) return outcome;
   const auto verdict = wire::decode_verdict(payload);
@@ -400,6 +407,8 @@ Error GroupExchange::install_keys(std::span<const JobPairKey> keys, const WrapNo
 
 /// The third step: no process sends before all are ready.
 Error GroupExchange::conclude(Error own) {
+  installed_ = own.ok();
+  undecided_ = !is_root();
   std::uint32_t failed = own.failed() ? 1 : 0;
   std::vector<std::uint32_t> all(is_root() ? size() : 0);
   if (const Error error = gather(&failed, sizeof failed, all.data()); error.failed()) return error;
@@ -410,7 +419,9 @@ Error GroupExchange::conclude(Error own) {
       outcome = failure(ErrorClass::other, "rank %d cannot take part; its own error says why",
                         static_cast<int>(bad - all.begin()));
     }
+    undecided_ = outcome.ok();
     const auto bytes = swap(verdict_of(outcome));
+    undecided_ = undecided_ && bytes.failed();
     const auto theirs = bytes.ok() ? wire::decode_verdict(bytes.value())
                                    : base::Result<wire::ExchangeVerdict>(bytes.error());
     if (outcome.ok()) outcome = theirs.error();
@@ -442,22 +453,6 @@ MemberTable GroupExchange::table() const {
   return table;
 }
 
-/// Each process has a connection to one of the other group at least, by which it is missed if it
-/// dies: no launcher reports it there.
-void connect_partners(Comm& comm) {
-  constexpr int tag = 0;
-  const Datatype& byte = *comm.library->find<Datatype>(MPI_BYTE);
-  const int own = comm.size();
-  const int others = comm.remote_size;
-  // What fails here fails in the first call that needs it.
-  if (own >= others) {
-    (void)send_message(comm, {nullptr, 0, &byte}, comm.rank % others, tag, Channel::creation);
-  }
-  for (int rank = comm.rank; own <= others && rank < others; rank += own) {
-    (void)receive_message(comm, {nullptr, 0, &byte}, rank, tag, Channel::creation);
-  }
-}
-
 }  // namespace
 
 Error connect_groups(Library& library, Comm& comm, int root, const OpenConnection& open,
@@ -469,7 +464,10 @@ Error connect_groups(Library& library, Comm& comm, int root, const OpenConnectio
   NewComm fresh(library, NewComm::Shape::inter);
   GroupExchange exchange(library, comm, root);
   const Error connected = exchange.run(open, fresh, failure_so_far(comm, {}), codes);
-  if (connected.failed()) return connected;
+  if (connected.failed()) {
+    if (exchange.may_be_made_there()) withdraw(*fresh.comm(), comm.session, exchange.table());
+    return connected;
+  }
   const Error error = settle(*fresh.comm(), comm.session, exchange.table());
   if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), comm);
