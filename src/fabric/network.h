@@ -196,6 +196,13 @@ class Network {
   /// Fails (other) if the network cannot be entered again, with a text that says what to do, or if the
   /// system has no descriptor left.
   [[nodiscard]] virtual base::Error resume() { return not_entered_again(); }
+  /// This process has nothing to do with the peer any more, unless it sends something. When the peer says the
+  /// same, the connection between the two ends, and with it what the network keeps of the pair. If one of
+  /// them sends something later, there is another connection. A network that keeps none ignores it.
+  virtual void disconnect(std::uint32_t /*peer*/) {}
+  /// Nothing refers to the peer any more: its id may become that of another process. False: there is still a
+  /// connection, or the network can not forget.
+  [[nodiscard]] virtual bool forget(std::uint32_t /*peer*/) { return false; }
   /// Peers with any traffic since the last `resume`; called before the next one.
   [[nodiscard]] virtual std::vector<std::uint32_t> known_peers() const { return {}; }
 

@@ -20,10 +20,29 @@ std::optional<std::uint32_t> ProcessTable::add_job(std::uint32_t job, std::uint3
                                                    const base::Key& key) {
   if (job == 0) return std::nullopt;
   if (const Job* const known = find(job); known != nullptr) return known->first;
-  if (size > UINT32_MAX - size_) return std::nullopt;
-  jobs_.push_back({job, size_, size, key});
-  size_ += size;
-  return jobs_.back().first;
+  std::uint32_t first = jobs_.front().size;
+  auto place = jobs_.begin() + 1;
+  while (place != jobs_.end() && place->first - first < size) {
+    first = place->first + place->size;
+    ++place;
+  }
+  if (size > UINT32_MAX - first) return std::nullopt;
+  jobs_.insert(place, {job, first, size, key});
+  size_ = std::max(size_, first + size);
+  return first;
+}
+
+void ProcessTable::remove_job(std::uint32_t job) {
+  if (job == self_.job) return;
+  std::erase_if(jobs_, [&](const Job& known) { return known.job == job; });
+}
+
+std::vector<ProcessTable::Ids> ProcessTable::other_jobs() const {
+  std::vector<Ids> others;
+  for (const Job& job : jobs_) {
+    if (job.job != self_.job) others.push_back({job.job, job.first, job.size});
+  }
+  return others;
 }
 
 std::optional<std::uint32_t> ProcessTable::id_of(const wire::ProcessName& process) const noexcept {
@@ -37,6 +56,7 @@ std::optional<wire::ProcessName> ProcessTable::name_of(std::uint32_t id) const n
   // The last job that begins at or before the id; jobs without processes begin where others do.
   const auto behind = std::ranges::upper_bound(jobs_, id, {}, &Job::first);
   const Job& job = *(behind - 1);
+  if (id - job.first >= job.size) return std::nullopt;
   return wire::ProcessName{job.job, id - job.first, 0};
 }
 

@@ -16,7 +16,7 @@ namespace fulmar::fabric {
 /// The processes that this one knows. Each has a local number, its *id*, by which communicators, the device
 /// and networks refer to it; other processes use names (wire/process_name.h). Jobs are added one by one
 /// (this process's own first, so that its ranks are ids) and take consecutive ids: the table needs memory
-/// for each job and none for a process. Ids are never reused.
+/// for each job and none for a process. A job that is forgotten (`remove_job`) leaves its ids to others.
 ///
 /// With each job the table stores the key that its processes and those of this job share: one for this job,
 /// and one for each pair of jobs.
@@ -27,11 +27,22 @@ class ProcessTable {
   /// For process `self` of a job with `size` processes and this key. Requires self.rank < size.
   ProcessTable(const wire::ProcessName& self, std::uint32_t size, const base::Key& key = {});
 
-  /// The id of rank 0 of a job with `size` processes; its other ranks follow. `key` is shared by the two
-  /// jobs. A known job keeps its ids, its size and its key. nullopt for job 0, and if no ids are left
-  /// (2^32 - 1).
+  /// The id of rank 0 of a job with `size` processes; its other ranks follow: the lowest ids that no job has.
+  /// `key` is shared by the two jobs. A known job keeps its ids, its size and its key. nullopt for job 0, and if
+  /// no ids are left (2^32 - 1).
   [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint32_t job, std::uint32_t size,
                                                      const base::Key& key);
+
+  /// Forgets another job, so that its ids may become those of other processes: nothing refers to them any more.
+  /// Its processes are strangers from now on.
+  void remove_job(std::uint32_t job);
+  struct Ids {
+    std::uint32_t job;
+    std::uint32_t first;  ///< of rank 0
+    std::uint32_t size;
+  };
+  /// Of all jobs but this one.
+  [[nodiscard]] std::vector<Ids> other_jobs() const;
 
   /// This job, which is the only known one, has another number and another key from now on.
   void rename_own_job(std::uint32_t job, const base::Key& key) noexcept {
@@ -42,7 +53,7 @@ class ProcessTable {
   /// nullopt for an unknown process: an unknown job, a rank beyond its size, or an engine other than 0. The
   /// name may come from another process.
   [[nodiscard]] std::optional<std::uint32_t> id_of(const wire::ProcessName& process) const noexcept;
-  /// nullopt for an invalid id.
+  /// nullopt for an id that no process has.
   [[nodiscard]] std::optional<wire::ProcessName> name_of(std::uint32_t id) const noexcept;
   /// The key that authenticates processes of that job; null for an unknown job. Valid until the next
   /// add_job.
@@ -51,7 +62,7 @@ class ProcessTable {
   [[nodiscard]] const wire::ProcessName& own_name() const noexcept { return self_; }
   /// The id of this process: its rank in its job.
   [[nodiscard]] std::uint32_t self() const noexcept { return self_.rank; }
-  /// Number of known processes: ids are less.
+  /// Ids are less. Never falls.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
 
   /// For messages: "rank 3", and in another job "rank 3 of job 5d0a11c4".

@@ -207,12 +207,14 @@ std::string describe() {
 std::string describe_peer(std::int64_t rank) {
   Process& here = process();
   const Networks* const networks = here.networks();
-  const bool known = rank >= 0 && rank < static_cast<std::int64_t>(here.job().size());
-  if (networks == nullptr || networks->quiesced() || !known) return {};
+  if (networks == nullptr || networks->quiesced() || rank < 0 || rank > UINT32_MAX) return {};
   const auto peer = static_cast<std::uint32_t>(rank);
+  const fabric::ProcessTable& processes = *here.job().processes();
+  if (!processes.name_of(peer)) return {};
   const char* const provider = networks->provider_of(peer);
   std::string text = std::string(provider == nullptr ? "self" : provider) + "\t";
   text += networks->reason_of(peer);
+  if (peer >= here.job().size()) return text + ": " + processes.text_of(peer);
   if (here.job().node_of(peer) != here.job().node_of(here.job().rank())) {
     text += " (" + reason_of_network(here.options(), provider) + ")";
   }

@@ -12,9 +12,9 @@ namespace fulmar::runtime {
 /// info`; does not initialise anything.
 std::string describe();
 
-/// Which provider serves a rank of the job, and why: "tcp\tanother node (tcp by default)". Empty
-/// while there is no job yet or its networks are closed, and for an invalid rank. Under the lock of
-/// the library.
+/// Which provider serves a rank of the job, and why: "tcp\tanother node (tcp by default)"; from its size on,
+/// a process of another job: "tcp\tanother job: rank 0 of job 0123abcd". Empty while there is no job yet or its
+/// networks are closed, and for a number that no process has. Under the lock of the library.
 std::string describe_peer(std::int64_t rank);
 
 }  // namespace fulmar::runtime

@@ -6,6 +6,8 @@
 //                             place that it chooses, too; the others repair their communicator, and check it
 //   recovery pending          receives from any source that wait while a rank dies
 //   recovery groups           the same as a round, on an intercommunicator
+//   recovery partner          a spawned process dies, of which one parent has a connection, and that one has
+//                             freed the communicator with it; others wait for it
 //   recovery again SEED       rank after rank dies while all make a communicator of their group; those that
 //                             are left make it of theirs, by the same call with the same tag
 #include <mpi-ext.h>
@@ -232,6 +234,53 @@ int groups() {
   return test::finish();
 }
 
+/// Each process of two groups of the same size has a connection to one of the other group.
+void be_child(MPI_Comm parents) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  int word = 0;
+  if (rank == 1) {
+    MPI_Recv(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    die();
+  }
+  MPI_Recv(&word, 1, MPI_INT, rank, 1, parents, MPI_STATUS_IGNORE);
+  if (rank == 0) MPI_Send(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+  MPI_Recv(&word, 1, MPI_INT, rank, 2, parents, MPI_STATUS_IGNORE);
+}
+
+void be_parent(MPI_Comm children) {
+  const int rank = test::rank_of(MPI_COMM_WORLD);
+  int word = 0;
+  if (rank == 1) {
+    MPI_Comm_free(&children);
+    MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return;
+  }
+  if (rank == 0) MPI_Recv(&word, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Send(&word, 1, MPI_INT, rank, 1, children);
+  expect_class(MPI_Recv(&word, 1, MPI_INT, 1, 1, children, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED,
+               "a receive from the dead process of the other job");
+  MPI_Send(&word, 1, MPI_INT, rank, 2, children);
+  MPI_Comm_free(&children);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int partner(char* program) {
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&other);
+  const bool is_child = other != MPI_COMM_NULL;
+  if (!is_child) {
+    std::string word = "partner";
+    char* arguments[] = {word.data(), nullptr};
+    MPI_Comm_spawn(program, arguments, test::size_of(MPI_COMM_WORLD), MPI_INFO_NULL, 0,
+                   MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
+  }
+  MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  is_child ? be_child(other) : be_parent(other);
+  return test::finish();
+}
+
 /// A communicator of the first `count` ranks of the world, by a call with the same tag each time.
 int make_of(int count, bool with_parent, MPI_Comm& made) {
   MPI_Group some = test::first_ranks(MPI_COMM_WORLD, count);
@@ -273,6 +322,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "pending") return pending();
   if (what == "groups") return groups();
+  if (what == "partner") return partner(argv[0]);
   if (what == "again" && argc == 3) return again(std::strtoull(argv[2], nullptr, 10));
   if (what == "rounds" && argc == 4) {
     return rounds(std::strtoull(argv[2], nullptr, 10), std::atoi(argv[3]));

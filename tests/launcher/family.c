@@ -8,6 +8,7 @@
 //   silent           spawns a program that ends without MPI_Init; prints class and text
 //   names            rank 0 publishes a port, rank 1 finds and connects to it; prints the outcome of each call
 //   universe         prints MPI_UNIVERSE_SIZE
+//   run PROGRAM ...  spawns one process of that, with its arguments
 // Prints a line for each thing that has happened.
 #include <mpi.h>
 #include <stdio.h>
@@ -127,6 +128,13 @@ static void universe(void) {
   printf("universe %d\n", exists ? *number : -1);
 }
 
+static void run(char** words) {
+  MPI_Comm inter;
+  MPI_Comm_spawn(words[0], words + 1, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                 MPI_ERRCODES_IGNORE);
+  MPI_Comm_free(&inter);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -151,6 +159,8 @@ int main(int argc, char** argv) {
     names();
   else if (strcmp(what, "universe") == 0)
     universe();
+  else if (strcmp(what, "run") == 0 && argc > 2)
+    run(argv + 2);
   else
     MPI_Abort(MPI_COMM_WORLD, 2);
   MPI_Finalize();

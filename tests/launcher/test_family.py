@@ -57,3 +57,12 @@ class Family(LauncherTest):
     def test_universe(self):
         self.assertEqual(self.lines("universe", options=("-usize", "9")), ["universe 9"])
         self.assertEqual(self.lines("universe", ranks=2, options=("-usize", "1")), ["universe 2"] * 2)
+
+    def test_what_carries_messages_to_other_jobs_is_shown(self):
+        """fulmar info --peers in a process that was spawned."""
+        for fabric, provider, way in (("shm", "shm", "shared memory of this host"), ("tcp", "tcp", "")):
+            lines = self.lines("run", os.environ["FULMAR"], "info", "--peers", ranks=2, env={"FULMAR_FABRIC": fabric})
+            shown = [line for line in lines if "another job" in line]
+            self.assertEqual(len(shown), 2, lines)
+            for rank, line in enumerate(shown):
+                self.assertRegex(line, rf"^{provider} +another job.*{way}: rank {rank} of job [0-9a-f]{{8}}$")

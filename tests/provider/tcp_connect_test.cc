@@ -233,6 +233,115 @@ TEST(TcpReturn, All_leave_and_come_back_at_different_times) {
   expect_no_loss(world);
 }
 
+std::size_t connections(const World& world, std::size_t rank) {
+  return world.ranks[rank]->tcp->streams().connections();
+}
+bool parted(World& world) {
+  return world.poll_until([&] { return connections(world, 0) + connections(world, 1) == 0; });
+}
+
+/// Both at once, and one after the other, each many times.
+TEST(TcpParting, Both_stay_and_nothing_of_the_other_is_kept) {
+  for (const std::size_t lanes : {1U, 2U}) {
+    World world(2, lanes);
+    for (std::uint32_t turn = 0; turn < 30; ++turn) {
+      const std::uint32_t from = turn % 2;
+      for (int i = 0; i < 10; ++i) world.send(from, 1 - from, i);
+      ASSERT_TRUE(world.poll_until(
+          [&] { return connections(world, 0) == lanes && connections(world, 1) == lanes; }));
+      const std::uint32_t first = turn / 2 % 2;
+      world[first].disconnect(1 - first);
+      for (std::uint32_t i = 0; i < turn; ++i) world.poll();
+      world[1 - first].disconnect(first);
+      ASSERT_TRUE(parted(world)) << turn;
+      EXPECT_TRUE(world[0].known_peers().empty() && world[1].known_peers().empty());
+      EXPECT_EQ(world.ranks[0]->sink.packets.size() + world.ranks[1]->sink.packets.size(),
+                10U * (std::size_t(turn) + 1));
+    }
+    expect_no_loss(world);
+  }
+}
+
+/// It is missed if it dies.
+TEST(TcpParting, Who_is_needed_by_the_other_side_keeps_the_connection) {
+  World world(2);
+  world.send(0, 1, 0);
+  ASSERT_TRUE(took(world, 1, 1));
+  world[0].disconnect(1);
+  for (unsigned i = 0; i < 2000; ++i) world.poll();
+  EXPECT_EQ(connections(world, 0), 1U);
+  EXPECT_EQ(connections(world, 1), 1U);
+  world.ranks[1]->tcp.reset();
+  ASSERT_TRUE(world.poll_until([&] { return !world.ranks[0]->losses.empty(); }));
+}
+
+TEST(TcpParting, Who_sends_again_is_not_idle_any_more) {
+  World world(2);
+  world.send(0, 1, 0);
+  ASSERT_TRUE(took(world, 1, 1));
+  world[0].disconnect(1);
+  world.send(0, 1, 1);
+  ASSERT_TRUE(took(world, 1, 2));
+  world[1].disconnect(0);
+  for (unsigned i = 0; i < 2000; ++i) world.poll();
+  EXPECT_EQ(connections(world, 0), 1U) << "rank 0 has sent something since it was idle";
+  world[0].disconnect(1);
+  ASSERT_TRUE(parted(world));
+  expect_no_loss(world);
+}
+
+TEST(TcpParting, What_is_posted_meanwhile_comes_over_this_connection_or_another_one) {
+  World world(2);
+  world.send(0, 1, 0);
+  ASSERT_TRUE(took(world, 1, 1));
+  for (std::uint32_t turn = 1; turn < 60; ++turn) {
+    world[0].disconnect(1);
+    world[1].disconnect(0);
+    for (std::uint32_t i = 0; i < turn % 7; ++i) world.poll();
+    const std::uint32_t from = turn % 2;
+    const std::size_t before = world.ranks[1 - from]->sink.packets.size();
+    world.send(from, 1 - from, static_cast<int>(turn));
+    ASSERT_TRUE(took(world, 1 - from, before + 1)) << turn;
+  }
+  expect_no_loss(world);
+}
+
+TEST(TcpParting, Peer_that_leaves_or_dies_meanwhile_is_what_it_would_be) {
+  World world(2);
+  world.send(0, 1, 0);
+  ASSERT_TRUE(took(world, 1, 1));
+  world[0].disconnect(1);
+  world[1].disconnect(0);
+  leave(world, 1);
+  expect_no_loss(world);
+  ASSERT_TRUE(world[1].resume().ok());
+  world.send(0, 1, 1);
+  ASSERT_TRUE(took(world, 1, 2));
+  world[0].disconnect(1);
+  world[1].disconnect(0);
+  world.ranks[1]->tcp.reset();
+  ASSERT_TRUE(world.poll_until(
+      [&] { return !world.ranks[0]->losses.empty() || connections(world, 0) == 0; }));
+  EXPECT_EQ(world.ranks[0]->losses.size(), 1U);
+}
+
+TEST(TcpParting, Id_of_a_peer_that_is_forgotten_is_as_new) {
+  World world(2);
+  world.send(0, 1, 0);
+  ASSERT_TRUE(took(world, 1, 1));
+  EXPECT_FALSE(world[0].forget(1)) << "there is a connection";
+  world[0].disconnect(1);
+  world[1].disconnect(0);
+  ASSERT_TRUE(parted(world));
+  EXPECT_TRUE(world[0].forget(1));
+  world.send(1, 0, 1);
+  ASSERT_TRUE(took(world, 0, 1));
+  world.ranks[1]->tcp.reset();
+  ASSERT_TRUE(world.poll_until([&] { return !world[0].alive(1); }));
+  EXPECT_TRUE(world[0].forget(1));
+  EXPECT_TRUE(world[0].alive(1)) << "another process has this number now";
+}
+
 /// Nobody waits for them, so they ask for no connection and are no error.
 TEST(TcpReturn, Words_about_flow_to_a_rank_that_has_left_are_dropped) {
   World world(2);

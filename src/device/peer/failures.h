@@ -131,6 +131,9 @@ class Failures : private ProgressCallback {
   /// Sends a peer a packet without effect, so that the network connects to it, and reports it as lost if it is not
   /// there any more: soon, or after the patience that the network has with peers that may come back.
   void probe(std::uint32_t peer) noexcept;
+  /// No object refers to a process of another job any more: drops what is kept of it, and that it has failed.
+  /// False: an operation or a message of it is not done.
+  [[nodiscard]] bool forget(std::uint32_t peer) noexcept;
   /// Checks for failed processes. True: operations are to be ended before a thread sleeps.
   bool look() noexcept;
   /// Receives need further checks when they are posted: a process has failed, or senders are
@@ -164,6 +167,7 @@ class Failures : private ProgressCallback {
 
   unsigned end_pending() noexcept;
   void end_operations(Peer& peer) noexcept;
+  [[nodiscard]] bool is_in_use(const Peer& peer) noexcept;
   void end_queued(OutgoingQueue& queue) noexcept;
   void end_active(const Peer& peer) noexcept;
   void drop_announcements(std::uint32_t peer) noexcept;

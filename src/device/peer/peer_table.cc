@@ -29,4 +29,9 @@ Peer& PeerTable::add(std::uint32_t id) noexcept {
   return peer;
 }
 
+void PeerTable::remove(const Peer& peer) noexcept {
+  by_id_[peer.id] = nullptr;
+  std::erase_if(connected_, [&](const auto& one) { return one.get() == &peer; });
+}
+
 }  // namespace fulmar::device

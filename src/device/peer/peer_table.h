@@ -43,6 +43,8 @@ class PeerTable {
       return *by_id_[id];
     return add(id);
   }
+  /// Nothing refers to it any more. Requires that it is not mapped.
+  void remove(const Peer& peer) noexcept;
   /// All that were used, in the order of their first use.
   [[nodiscard]] std::span<const std::unique_ptr<Peer>> connected() const noexcept {
     return connected_;

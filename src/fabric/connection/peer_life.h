@@ -36,7 +36,7 @@ enum class Admission : std::uint8_t {
 ///
 /// ```
 ///   absent -> asked -> connecting -> open -> closing -> closed -> absent (it may come back)
-///      `--------------------------------^                  `---> stays (it cannot)
+///      `--------------------------------^ `-> parting -^   `---> stays (it cannot)
 ///   any -> lost, for good
 /// ```
 /// Networks whose connections come ready to use go from absent or asked to open.
@@ -49,6 +49,7 @@ class PeerLife {
     asked,       ///< a connection was asked for
     connecting,  ///< one is being prepared with the peer
     open,        ///< packets go to the peer
+    parting,     ///< this process has ended its side of the connection, and stays
     closing,     ///< the peer's FIN has come: it takes nothing more over this connection
     closed,      ///< the connection has ended in an orderly way, or is ending
     lost,
@@ -60,7 +61,7 @@ class PeerLife {
   [[nodiscard]] bool is_lost() const noexcept { return state_ == State::lost; }
   /// There is a connection that carries packets one way at least.
   [[nodiscard]] bool is_connected() const noexcept {
-    return state_ == State::open || state_ == State::closing;
+    return state_ == State::open || state_ == State::parting || state_ == State::closing;
   }
   /// A connection was requested or is being made.
   [[nodiscard]] bool is_pending() const noexcept {
@@ -92,6 +93,12 @@ class PeerLife {
   std::uint32_t fail_start() noexcept;
   /// The peer's FIN has come, and everything before it; perhaps before `open`.
   void on_fin(Leaving how, const LifeRules& rules) noexcept;
+  /// This process needs the connection no more and says FIN over it. False: there is none that is open.
+  [[nodiscard]] bool part() noexcept {
+    if (state_ != State::open) return false;
+    state_ = State::parting;
+    return true;
+  }
   /// The connection has ended, and everything that came over it was taken. False: the peer has not
   /// said FIN, so it is to be lost. True: it has left in good order: `closed`.
   [[nodiscard]] bool close() noexcept;

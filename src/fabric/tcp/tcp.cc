@@ -87,6 +87,14 @@ base::Error Tcp::resume() {
   return {};
 }
 
+bool Tcp::forget(std::uint32_t peer) {
+  if (connector_->connects(peer) || !streams_->forget(peer)) return false;
+  connector_->readmit(peer);
+  connector_->forget(peer);
+  std::erase(unfound_, peer);
+  return true;
+}
+
 bool Tcp::readmit(std::uint32_t peer) {
   streams_->readmit(peer);
   std::erase(unfound_, peer);
@@ -120,8 +128,13 @@ unsigned Tcp::poll(SinkRef sink) {
   unsigned count = streams_->poll(sink);
   if (leave_timeout_.running()) [[unlikely]]
     count += leave_timeout_.expire(static_cast<std::int64_t>(base::now_ns())) ? 1 : 0;
-  if (connector_ != nullptr && connector_due()) [[unlikely]]
+  if (connector_ != nullptr && connector_due()) [[unlikely]] {
+    if (streams_->is_parting()) {
+      streams_->read_all();
+      count += streams_->poll(sink);
+    }
     step();
+  }
   return count;
 }
 

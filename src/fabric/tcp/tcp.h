@@ -120,6 +120,8 @@ class Tcp final : public Network {
   /// After `end`, if not closed: as if just opened, at the same address. Packets for peers that have left as
   /// well wait until those resume. Everything that came before `quiesced` has been handed to the sink.
   [[nodiscard]] base::Error resume() override;
+  void disconnect(std::uint32_t peer) override { streams_->disconnect(peer); }
+  [[nodiscard]] bool forget(std::uint32_t peer) override;
   [[nodiscard]] bool reconnects() const noexcept override { return true; }
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const override {
     return streams_->known_peers();

@@ -201,7 +201,7 @@ Error ContextAgreement::finish() noexcept {
 
 Error ContextAgreement::check() const {
   if (all_.failed_rank == AgreementRecord::none) return {};
-  return failed_member("old one", all_.failed_rank);
+  return failed_member("old one", all_.failed_rank, 0);
 }
 
 AgreedMembers ContextAgreement::everybody(const ProcessList& processes) const {

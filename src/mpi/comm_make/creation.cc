@@ -54,7 +54,7 @@ MemberInfo NewComm::announcement(const Error& so_far, Boards coll_areas) noexcep
   own.rank_in_job = self.rank;
   own.engine = self.engine;
   if (comm_ == nullptr || so_far.failed()) {
-    own.failed = 1;
+    own.failed = told_class(so_far.failed() ? so_far : Error(ErrorClass::no_mem));
     return own;
   }
   own.context = comm_->context;
@@ -72,18 +72,34 @@ void NewComm::give(MPI_Comm& out) noexcept {
   comm_ = nullptr;
 }
 
-Error failed_member(const char* group, std::size_t rank) {
-  return failure(ErrorClass::other,
-                 "the communicator was not made, because rank %zu of the %s failed to; its own "
-                 "error says why",
-                 rank, group);
+std::uint16_t told_class(const Error& error) noexcept {
+  const int code = error.code();
+  if (code >= 0 && code <= UINT16_MAX) return static_cast<std::uint16_t>(code);
+  return static_cast<std::uint16_t>(ErrorClass::other);  // a class of the program's own
+}
+
+/// A failed process and a revoked communicator concern all; what else one has done wrong is its own.
+Error failed_member(const char* group, std::size_t rank, std::uint16_t told) {
+  if (told == 0) {
+    return failure(ErrorClass::other,
+                   "the communicator was not made, because rank %zu of the %s failed to; its own "
+                   "error says why",
+                   rank, group);
+  }
+  const auto theirs = static_cast<ErrorClass>(told);
+  const bool of_all = theirs == ErrorClass::proc_failed || theirs == ErrorClass::revoked;
+  return failure(
+      of_all ? theirs : ErrorClass::other,
+      "the communicator was not made, because rank %zu of the %s cannot take part: %s: %s", rank,
+      group, base::error_class_name(theirs), base::error_class_text(theirs));
 }
 
 Error check_census(const MemberTable& all) {
   for (const std::vector<MemberInfo>* group : {&all.local, &all.remote}) {
     for (std::size_t rank = 0; rank < group->size(); ++rank) {
       if ((*group)[rank].failed == 0) continue;
-      return failed_member(group == &all.local ? "old one" : "remote group", rank);
+      return failed_member(group == &all.local ? "old one" : "remote group", rank,
+                           (*group)[rank].failed);
     }
   }
   return {};

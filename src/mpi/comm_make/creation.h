@@ -27,7 +27,7 @@ struct MemberInfo {
   std::uint32_t job;
   std::uint32_t rank_in_job;
   std::uint16_t engine;
-  std::uint16_t failed;  ///< not 0: this process cannot take part
+  std::uint16_t failed;  ///< not 0: this process cannot take part; `told_class` of its error
   std::int32_t color;    ///< of a split, else 0
   std::int32_t key;
   std::uint32_t reserved;
@@ -104,7 +104,10 @@ struct AgreedMembers {
 base::Error settle(Comm& comm, std::uintptr_t session, const AgreedMembers& members);
 
 /// The error in all where a rank of the `group` ("old one", "remote group") has failed to take part.
-[[nodiscard]] base::Error failed_member(const char* group, std::size_t rank);
+/// `told`: what it says of its own error; 0: nothing, in an exchange of many.
+[[nodiscard]] base::Error failed_member(const char* group, std::size_t rank, std::uint16_t told);
+/// The class of an error, as it travels; not 0 where it has failed.
+[[nodiscard]] std::uint16_t told_class(const base::Error& error) noexcept;
 
 /// Gives a new communicator the error handler of an old one.
 void inherit_errhandler(Comm& comm, const Comm& parent) noexcept;

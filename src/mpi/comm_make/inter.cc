@@ -50,7 +50,7 @@ Error agree_on_leader(std::vector<MemberInfo>& members, int leader, int own_rank
   Error error;
   for (MemberInfo& one : members) {
     if (is_missing(one) || one.failed != 0 || one.color == leader) continue;
-    one.failed = 1;
+    one.failed = told_class(Error(ErrorClass::rank));
     if (&one - members.data() != own_rank) continue;
     error = failure(ErrorClass::rank,
                     "argument local_leader: is rank %d, but others of the group give rank %d; all "
@@ -131,7 +131,7 @@ Error intercomm_create(Library& library, Comm& local_comm, int local_leader, MPI
   Trouble trouble{failure_so_far(local_comm, {}), {}};
   if (local_comm.rank == local_leader) trouble.unreachable_leader = unreachable;
   NewComm fresh(library, NewComm::Shape::inter);
-  const Leader leader{local_leader, remote_leader, across ? &*across : nullptr};
+  const Leader leader{local_leader, remote_leader, across ? &*across : nullptr, unreachable};
   const Error error = unite(fresh, next_line(local_comm), leader, trouble);
   if (error.failed()) return error;
   inherit_errhandler(*fresh.comm(), local_comm);
@@ -158,11 +158,12 @@ Error intercomm_create_from_groups(Library& library, Group& local_group, int loc
   Comm bridge(library);
   make_bridge(bridge, local_group, tag.value());
   Comm leader_bridge(library);
-  Leader leader{local_leader, 0, nullptr};
+  Leader leader{local_leader, 0, nullptr, {}};
   const Line across{leader_bridge, Channel::user, tag.value()};
   const Group* remote = library.find<Group>(remote_group);
   bad = remote != nullptr ? check_rank("remote_leader", remote_leader, *remote)
                           : failure(ErrorClass::group, "argument remote_group: no group");
+  leader.no_line = bad;
   if (bad.ok()) {
     make_leader_bridge(leader_bridge, remote->processes[remote_leader], tag.value());
     leader.across = &across;

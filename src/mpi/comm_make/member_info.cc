@@ -3,7 +3,9 @@
 #include "mpi/comm_make/member_info.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 
 #include "base/clock.h"
@@ -120,11 +122,6 @@ bool is_complete(const std::vector<MemberInfo>& members) noexcept {
   return std::ranges::none_of(members, is_missing);
 }
 
-/// The first part of the leader's broadcast to its group.
-struct Heading {
-  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
-  std::uint32_t cause = 0;  ///< of that
-};
 /// A member that was to hand the heading on has not got it, because a process has failed.
 constexpr std::uint32_t nothing_came = 0;
 constexpr std::uint32_t leader_has_died = 1;
@@ -136,6 +133,17 @@ std::uint32_t cause_of(const Error& error) noexcept {
   return error.error_class() == ErrorClass::revoked ? peer_comm_revoked : other_cause;
 }
 
+/// The first part of the leader's broadcast to its group.
+struct Heading {
+  std::uint32_t count = 0;  ///< of announcements that follow; 0: the leaders' exchange has failed
+  std::uint32_t cause = 0;  ///< of that
+  std::array<char, 184> text{};  ///< the same for the user
+
+  void blame(const Error& error) noexcept {
+    cause = cause_of(error);
+    std::snprintf(text.data(), text.size(), "%s", error.text().c_str());
+  }
+};
 /// The error of a member whose leader has got nothing from the other one.
 Error leaders_failed(const Heading& heading, int leader) {
   const bool has_died = heading.cause == leader_has_died || heading.cause == nothing_came;
@@ -144,8 +152,9 @@ Error leaders_failed(const Heading& heading, int leader) {
                                                                       : ErrorClass::other;
   return base::failure(error_class,
                        "the communicator was not made, because the local leader, rank %d, could "
-                       "not talk to the remote one; its own error says why",
-                       leader);
+                       "not talk to the remote one: %.*s",
+                       leader, static_cast<int>(heading.text.size()),
+                       heading.text[0] != 0 ? heading.text.data() : "a process has failed");
 }
 
 }  // namespace
@@ -196,7 +205,7 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
   const bool leads = inside.comm.rank == leader.rank;
   Heading theirs;
   Error error;
-  if (leads) theirs.cause = other_cause;
+  if (leads) theirs.blame(leader.no_line);
   if (leads && leader.across != nullptr) {
     const int peer = leader.remote_rank;
     Heading ours{static_cast<std::uint32_t>(member_table.local.size())};
@@ -206,7 +215,7 @@ Error meet(const Line& inside, const Leader& leader, MemberTable& member_table) 
         *leader.across, {member_table.local.data(), member_table.local.size() * sizeof(MemberInfo)},
         peer, {member_table.remote.data(), member_table.remote.size() * sizeof(MemberInfo)}, peer);
     if (error.ok()) error = second;
-    if (theirs.count == 0) theirs.cause = cause_of(error);
+    if (theirs.count == 0) theirs.blame(error);
   }
   const Error told = broadcast(inside, {&theirs, sizeof theirs}, leader.rank);
   if (error.ok()) error = told;
@@ -232,7 +241,7 @@ Error gather_member_info(const Line& line, const MemberInfo& own, MemberTable& m
   if (!line.comm.is_inter) return announce(line, own, member_table.local);
   const Line inside{*line.comm.local_comm, line.channel, line.tag};
   const Error error = announce(inside, own, member_table.local);
-  const Error met = meet(inside, {0, 0, &line}, member_table);
+  const Error met = meet(inside, {0, 0, &line, {}}, member_table);
   return error.failed() ? error : met;
 }
 

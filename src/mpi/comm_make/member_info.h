@@ -36,8 +36,9 @@ struct Leader {
   int rank;         ///< of the leader, in the group
   int remote_rank;  ///< of the other leader on `across`; significant at the leader
   /// Communicator and tag between the leaders; significant at the leader. Null makes the exchange
-  /// fail.
+  /// fail, because of `no_line`.
   const Line* across;
+  base::Error no_line;
 };
 
 /// Gets the other group's announcements for all of a group, whose own are in `member_table`.

@@ -11,6 +11,7 @@
 
 #include "mpi/coll/calls.h"
 #include "mpi/coll/operations.h"
+#include "mpi/coll/told_error.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -50,9 +51,10 @@ class Table {
         std::ranges::find_if(entries, [](const Given& given) { return given.code != 0; });
     return first == entries.end() ? -1 : static_cast<int>(first - entries.begin());
   }
+  [[nodiscard]] int code_of(int rank) noexcept { return data()[rank].code; }
   /// That of a rank, with the text that it has sent.
   [[nodiscard]] Error error_of(int rank, const char* text) noexcept {
-    const Error plain = Error::from_code(data()[rank].code);
+    const Error plain = Error::from_code(code_of(rank));
     return base::failure(plain.error_class(), "rank %d of the file: %s", rank, text);
   }
 
@@ -106,17 +108,14 @@ Error agree_on_least(Comm& comm, const Error& mine, std::int64_t& value) {
   const Given own{value, mine.code(), 0};
   Table table(comm.size());
   if (table.error().failed()) return table.error();
-  Error failure = allgather({&own, sizeof own, bytes}, {table.data(), sizeof own, bytes}, comm);
+  const Error failure =
+      allgather({&own, sizeof own, bytes}, {table.data(), sizeof own, bytes}, comm);
   if (failure.failed()) return failure;
   value = table.least();
   const int failed = table.failed_rank();
   if (failed < 0) [[likely]]
     return {};
-  Text text = text_of(mine, failed == comm.rank);
-  failure = bcast({text.data(), text_bytes, bytes}, failed, comm);
-  if (failure.failed()) return failure;
-  text.back() = '\0';
-  return mine.failed() ? mine : table.error_of(failed, text.data());
+  return told_error(comm, mine, failed, table.code_of(failed), "file");
 }
 
 Error tell_all(Comm& comm, void* data, std::size_t bytes) {

@@ -2,25 +2,22 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/rma/exchange.h"
 
+#include "mpi/coll/told_error.h"
+
 namespace fulmar::mpi {
 
 using base::Error;
-using base::ErrorClass;
-using base::failure;
-
-Error failed_elsewhere(std::size_t rank, std::uint32_t error_class) {
-  return failure(static_cast<ErrorClass>(error_class),
-                 "the window was not made, because rank %zu failed to; its own error says why",
-                 rank);
-}
 
 Error agree(Comm& comm, const Error& own) {
-  std::vector<std::uint32_t> failures;
-  const auto code = static_cast<std::uint32_t>(own.code());
-  if (const Error bad = gather_all(comm, code, failures); bad.failed()) return bad;
-  if (own.failed()) return own;
-  for (std::size_t rank = 0; rank < failures.size(); ++rank) {
-    if (failures[rank] != 0) return failed_elsewhere(rank, failures[rank]);
+  std::vector<int> codes;
+  if (const Error bad = gather_all(comm, own.code(), codes); bad.failed()) return bad;
+  return agreed(comm, own, codes);
+}
+
+Error agreed(Comm& comm, const Error& own, const std::vector<int>& codes) {
+  for (std::size_t rank = 0; rank < codes.size(); ++rank) {
+    if (codes[rank] == 0) continue;
+    return told_error(comm, own, static_cast<int>(rank), codes[rank], "window");
   }
   return {};
 }

@@ -24,10 +24,10 @@ base::Error gather_all(Comm& comm, const T& own, std::vector<T>& all) {
   return allgather({&own, sizeof own, &byte}, {all.data(), sizeof own, &byte}, comm);
 }
 
-/// The error of a rank that could not make the window because another one failed.
-[[nodiscard]] base::Error failed_elsewhere(std::size_t rank, std::uint32_t error_class);
-
-/// The same in all ranks: success only where all have succeeded. Collective.
+/// Success only where all have succeeded. A rank keeps its own error; the others get that of the lowest rank
+/// that has one, and its text. Collective.
 [[nodiscard]] base::Error agree(Comm& comm, const base::Error& own);
+/// The same where all know the error codes of all, by rank, already.
+[[nodiscard]] base::Error agreed(Comm& comm, const base::Error& own, const std::vector<int>& codes);
 
 }  // namespace fulmar::mpi

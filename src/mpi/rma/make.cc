@@ -234,6 +234,12 @@ Error make_on_own(Library& library, Comm& comm, const Wanted& wanted, MPI_Win& o
   return finish(made, wanted, facts, out);
 }
 
+std::vector<int> codes_of(const std::vector<WinFacts>& facts) {
+  std::vector<int> codes;
+  for (const WinFacts& each : facts) codes.push_back(static_cast<int>(each.failed));
+  return codes;
+}
+
 /// A window on memory that the library gives.
 Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spacing, void*& base,
                        MPI_Win& out) {
@@ -260,10 +266,7 @@ Error make_with_memory(Library& library, Comm& comm, Wanted wanted, Spacing spac
   own.failed = static_cast<std::uint32_t>(prepared.code());
   std::vector<WinFacts> facts;
   if (const Error bad = gather_all(*win.comm, own, facts); bad.failed()) return bad;
-  if (prepared.failed()) return prepared;
-  for (std::size_t rank = 0; rank < facts.size(); ++rank) {
-    if (facts[rank].failed != 0) return failed_elsewhere(rank, facts[rank].failed);
-  }
+  if (const Error bad = agreed(*win.comm, prepared, codes_of(facts)); bad.failed()) return bad;
   const NodePlan plan = plan_node(ranks, facts);
   if (const Error bad = mapping.map(facts, plan); bad.failed()) return bad;
   set_targets(win, facts);
@@ -285,6 +288,11 @@ void publish(Win& win) noexcept {
 bool is_true(const Info* info, std::string_view key) {
   const std::string* value = info == nullptr ? nullptr : info->find(key);
   return value != nullptr && *value == "true";
+}
+
+/// A process has failed, and this one does not know yet which.
+bool was_told_of_failure(const Win& win) noexcept {
+  return win.library->failures_when_told == win.device->failures().list().size();
 }
 
 }  // namespace
@@ -331,7 +339,7 @@ Error win_free(Library& library, ErrorTarget& target, Handle<Win> handle) {
   const bool is_open = in_epoch || win.exposure.open;
   if (is_open) (void)win.device->progress();  // what other calls know of failures
   await_known_failures(*win.comm);
-  if (win.comm->failed_process != Comm::none_failed || library.told_failure) {
+  if (win.comm->failed_process != Comm::none_failed || was_told_of_failure(win)) {
     give_up_epochs(win);
   } else if (is_open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",

@@ -6,7 +6,7 @@
 #include "mpi/p2p/buffered.h"
 #include "mpi/request/request.h"
 #include "mpi/spawn/calls.h"
-#include "mpi/spawn/host_memory_service.h"
+#include "mpi/spawn/port_service.h"
 
 namespace fulmar::mpi {
 namespace {
@@ -30,7 +30,7 @@ base::Error comm_disconnect(Library& library, Handle<Comm> comm) {
     if (spans_jobs(object)) (void)barrier(object);
   }
   base::Error error = comm_free(library, comm);
-  if (library.ports != nullptr) library.ports->host_memory().release();
+  if (library.ports != nullptr) library.ports->release();
   return error;
 }
 

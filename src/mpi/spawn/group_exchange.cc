@@ -27,12 +27,23 @@ using wire::GroupMember;
 using wire::JobPairKey;
 using Bytes = std::vector<std::byte>;
 
-/// A member's message to its root in the first step.
-struct Announcement {
+/// What a member says to its root: that it can take part, or a verdict that says why not.
+template <std::size_t capacity>
+struct Message {
   std::uint32_t failed = 0;
   std::uint32_t bytes = 0;
-  std::array<std::byte, 8 + wire::max_group_member_bytes> list{};  ///< of one member
+  std::array<std::byte, capacity> body{};
+
+  void put(std::span<const std::byte> encoded) noexcept {
+    bytes = static_cast<std::uint32_t>(std::min(encoded.size(), capacity));
+    std::copy_n(encoded.begin(), bytes, body.begin());
+  }
+  [[nodiscard]] std::span<const std::byte> encoded() const noexcept {
+    return std::span(body).first(std::min<std::size_t>(bytes, capacity));
+  }
 };
+using Announcement = Message<8 + wire::max_group_member_bytes>;  ///< or a list of one member
+using Outcome = Message<256>;
 /// The header of a root's broadcast to its group.
 struct Heading {
   std::uint64_t bytes = 0;
@@ -63,6 +74,17 @@ Bytes verdict_of(const Error& error) {
   return wire::encode_verdict({static_cast<std::uint32_t>(error.code()), error.text()});
 }
 
+/// The first of a group that cannot take part, with its reason; success: there is none.
+template <class T>
+Error refusal_among(std::span<const T> all) {
+  const auto one = std::ranges::find_if(all, [](const T& each) { return each.failed != 0; });
+  if (one == all.end()) return {};
+  const auto verdict = wire::decode_verdict(one->encoded());
+  if (verdict.failed()) return verdict.error();
+  const std::string who = "rank " + std::to_string(one - all.begin()) + " cannot take part";
+  return error_of(verdict.value(), who.c_str());
+}
+
 /// Of the key between job `job` and job `other` among all that travel.
 std::uint32_t place_of(const std::vector<std::uint32_t>& jobs, std::uint32_t job) {
   return static_cast<std::uint32_t>(std::find(jobs.begin(), jobs.end(), job) - jobs.begin());
@@ -87,7 +109,7 @@ class GroupExchange final : public GroupSteps {
         root_(root),
         byte_(*library.find<Datatype>(MPI_BYTE)),
         give_up_([&comm] { return failure_of(comm); }),
-        sharing_(memory().begin_connect()) {}
+        sharing_(begin(library)) {}
   ~GroupExchange() override { memory().end_connect(sharing_); }
 
   Error run(const OpenConnection& open, NewComm& fresh, Error so_far, std::vector<int>* codes);
@@ -101,6 +123,10 @@ class GroupExchange final : public GroupSteps {
   [[nodiscard]] std::size_t size() const override { return static_cast<std::size_t>(comm_.size()); }
   [[nodiscard]] const GiveUp& give_up() const override { return give_up_; }
   [[nodiscard]] HostMemoryService& memory() const { return library_.ports->host_memory(); }
+  static HostMemoryService::Sharing begin(Library& library) {
+    library.ports->release();
+    return library.ports->host_memory().begin_connect();
+  }
   [[nodiscard]] const fabric::ProcessTable& processes() const {
     return library_.device->processes();
   }
@@ -200,12 +226,9 @@ Error GroupExchange::announce(NewComm& fresh, const Error& so_far) {
   own.context = info.context;
   own.local_context = info.local_context;
   own.host = sharing_ == HostMemoryService::Sharing::yes ? memory().host() : 0;
-  const Bytes list = wire::encode_members({&own, 1});
   Announcement announcement;
   announcement.failed = failed_.failed() ? 1 : 0;
-  announcement.bytes = static_cast<std::uint32_t>(list.size());
-  std::copy_n(list.begin(), std::min(list.size(), announcement.list.size()),
-              announcement.list.begin());
+  announcement.put(failed_.failed() ? verdict_of(failed_) : wire::encode_members({&own, 1}));
   std::vector<Announcement> all(is_root() ? size() : 0);
   if (const Error error = gather(&announcement, sizeof announcement, all.data()); error.failed()) {
     return error;
@@ -214,13 +237,9 @@ Error GroupExchange::announce(NewComm& fresh, const Error& so_far) {
 }
 
 Error GroupExchange::take_announcements(std::span<const Announcement> all) {
+  if (const Error refused = refusal_among(all); refused.failed()) return refused;
   for (const Announcement& one : all) {
-    if (one.failed != 0) {
-      return failure(ErrorClass::other, "rank %d cannot take part; its own error says why",
-                     static_cast<int>(&one - all.data()));
-    }
-    const auto list = wire::decode_members(
-        std::span(one.list).first(std::min<std::size_t>(one.bytes, one.list.size())));
+    const auto list = wire::decode_members(one.encoded());
     if (list.failed()) return list.error();
     local_.push_back(list.value().front());
   }
@@ -409,16 +428,14 @@ Error GroupExchange::install_keys(std::span<const JobPairKey> keys, const WrapNo
 Error GroupExchange::conclude(Error own) {
   installed_ = own.ok();
   undecided_ = !is_root();
-  std::uint32_t failed = own.failed() ? 1 : 0;
-  std::vector<std::uint32_t> all(is_root() ? size() : 0);
-  if (const Error error = gather(&failed, sizeof failed, all.data()); error.failed()) return error;
+  Outcome mine;
+  mine.failed = own.failed() ? 1 : 0;
+  if (own.failed()) mine.put(verdict_of(own));
+  std::vector<Outcome> all(is_root() ? size() : 0);
+  if (const Error error = gather(&mine, sizeof mine, all.data()); error.failed()) return error;
   Error outcome = own;
   if (is_root()) {
-    const auto bad = std::find(all.begin(), all.end(), 1U);
-    if (outcome.ok() && bad != all.end()) {
-      outcome = failure(ErrorClass::other, "rank %d cannot take part; its own error says why",
-                        static_cast<int>(bad - all.begin()));
-    }
+    if (outcome.ok()) outcome = refusal_among(std::span<const Outcome>(all));
     undecided_ = outcome.ok();
     const auto bytes = swap(verdict_of(outcome));
     undecided_ = undecided_ && bytes.failed();

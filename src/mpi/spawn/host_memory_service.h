@@ -58,8 +58,6 @@ class HostMemoryService {
   /// From now on those of `others` that are not known to share are reached through what `obtain`
   /// has got. All jobs are known to the device. Fails (intern) where one is not.
   virtual base::Error use(std::span<const wire::ProcessName> others) = 0;
-  /// Gives back memory whose other processes have left, died, or no longer share a communicator.
-  virtual void release() = 0;
 };
 
 }  // namespace fulmar::mpi

@@ -90,6 +90,10 @@ class PortService {
   /// Whether a port is open.
   [[nodiscard]] virtual bool listens() const noexcept = 0;
 
+  /// Gives back what is held for processes of other jobs that share no communicator with this one any
+  /// more: memory, and connections.
+  virtual void release() = 0;
+
   /// What shares memory with those that are on this host.
   virtual HostMemoryService& host_memory() = 0;
 };

@@ -13,8 +13,8 @@
 #include "base/os/processors.h"
 #include "base/process_end.h"
 #include "base/siphash.h"
-#include "mpi/comm/failure.h"
 #include "runtime/network/host_network.h"
+#include "runtime/network/other_jobs.h"
 #include "runtime/spawn/port_wait.h"
 
 namespace fulmar::runtime {
@@ -53,11 +53,6 @@ std::uint64_t HostMemory::host() const {
   return may_share ? number_of_host() : 0;
 }
 
-bool HostMemory::shares_comm_with(std::uint32_t peer) const noexcept {
-  return std::ranges::any_of(around_.library.comms,
-                             [&](const mpi::Comm* comm) { return mpi::includes(*comm, peer); });
-}
-
 /// Sends nothing more, and reads nothing.
 bool HostMemory::has_ended(std::uint32_t peer) const noexcept {
   const HostWays& ways = around_.networks.host_network()->ways();
@@ -81,7 +76,6 @@ mpi::HostMemoryService::Known HostMemory::known(const wire::ProcessName& other) 
 }
 
 mpi::HostMemoryService::Sharing HostMemory::begin_connect() {
-  release();
   ++connecting_;
   if (shares_) return Sharing::no;
   shares_ = true;
@@ -219,7 +213,9 @@ void HostMemory::release() {
 void HostMemory::release_beside(std::uint32_t peer) {
   HostWays& ways = around_.networks.host_network()->ways();
   const std::vector<std::uint32_t> peers = ways.beside(peer);
-  if (std::ranges::any_of(peers, [&](std::uint32_t one) { return shares_comm_with(one); })) return;
+  if (std::ranges::any_of(
+          peers, [&](std::uint32_t one) { return shares_comm_with(around_.library, one); }))
+    return;
   ways.set_state(peer, State::released);
   const bool all_ended = std::ranges::all_of(peers, [&](std::uint32_t one) {
     return has_ended(one) || ways.state_of(one) == State::released;

@@ -47,13 +47,16 @@ class HostMemory final : public mpi::HostMemoryService {
   base::Error obtain(const wire::SegmentTicket& ticket, std::span<const wire::ProcessName> members,
                      const mpi::GiveUp& give_up) override;
   base::Error use(std::span<const wire::ProcessName> others) override;
-  void release() override;
+  /// Gives back memory whose other processes have left, died, or no longer share a communicator.
+  void release();
+
+  /// Groups connect, in this thread or another one.
+  [[nodiscard]] bool is_connecting() const noexcept { return connecting_ > 0; }
 
   /// So many memories of other jobs at most; further ones are reached over the network.
   static constexpr std::size_t most_segments = 256;
 
  private:
-  [[nodiscard]] bool shares_comm_with(std::uint32_t peer) const noexcept;
   [[nodiscard]] bool has_ended(std::uint32_t peer) const noexcept;
   void release_beside(std::uint32_t peer);
   void forget(std::uint32_t peer);

@@ -119,6 +119,10 @@ class HostNetwork final : public fabric::Network {
   void end() noexcept override;
   void close() noexcept override;
   [[nodiscard]] base::Error resume() override;
+  void disconnect(std::uint32_t peer) override { network_->disconnect(peer); }
+  [[nodiscard]] bool forget(std::uint32_t peer) override {
+    return !ways_.leads_to(peer) && network_->forget(peer);
+  }
   [[nodiscard]] std::vector<std::uint32_t> known_peers() const override {
     return network_->known_peers();
   }

@@ -282,6 +282,19 @@ Error Networks::add_address(const wire::ProcessName& process, std::span<const st
   return {};
 }
 
+std::vector<std::uint32_t> Networks::peers_of_other_jobs() const {
+  if (network_ == nullptr || quiesced_) return {};
+  std::vector<std::uint32_t> peers = network_->known_peers();
+  std::erase_if(peers, [&](std::uint32_t peer) { return peer < job_.size(); });
+  return peers;
+}
+
+bool Networks::forget(std::uint32_t peer) {
+  if (network_ == nullptr || quiesced_ || !network_->forget(peer)) return false;
+  if (const auto name = job_.processes()->name_of(peer)) forget(*name);
+  return true;
+}
+
 base::Result<HostNetwork*> Networks::use_host_network(device::Device& device) {
   if (host_network_ != nullptr) return host_network_;
   HostWays::Config config;
@@ -329,7 +342,8 @@ base::Result<std::vector<std::byte>> Networks::find(std::uint32_t rank,
 void Networks::left(void* self, std::uint32_t rank) {
   const Networks& networks = *static_cast<Networks*>(self);
   // What a peer holds back stays held back while networks change.
-  if (!networks.being_removed_) networks.device_->forget_hold(rank);
+  if (networks.being_removed_) return;
+  networks.device_->forget_hold(rank);
 }
 
 void Networks::lost(void* self, std::uint32_t rank, const Error& why) {

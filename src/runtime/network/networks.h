@@ -93,6 +93,13 @@ class Networks {
   }
   void forget(const wire::ProcessName& process) { foreign_addresses_.erase(process); }
 
+  /// Those with which the network has exchanged something, and of which it keeps something.
+  [[nodiscard]] std::vector<std::uint32_t> peers_of_other_jobs() const;
+  /// The connection to such a process is not needed any more.
+  void disconnect(std::uint32_t peer) { network_->disconnect(peer); }
+  /// Nothing is needed of such a process any more, its address included. False: something is kept.
+  [[nodiscard]] bool forget(std::uint32_t peer);
+
   /// Whether processes of other jobs may be reached through memory: the ranks of this job are
   /// (FULMAR_FABRIC), by the usual channel.
   [[nodiscard]] bool may_share_host() const noexcept {

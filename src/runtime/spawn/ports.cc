@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "fabric/tcp/connect/endpoint.h"
 #include "fabric/tcp/connect/socket_options.h"
+#include "runtime/network/other_jobs.h"
 #include "runtime/options/options.h"
 #include "runtime/spawn/port_wait.h"
 
@@ -99,6 +100,12 @@ class OpenConnection final : public mpi::PortConnection {
 };
 
 }  // namespace
+
+void Ports::release() {
+  if (host_memory_.is_connecting()) return;
+  host_memory_.release();
+  release_other_jobs(around_.library, around_.job, around_.networks);
+}
 
 Error Ports::load_hash() {
   if (hash_) return {};

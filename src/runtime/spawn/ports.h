@@ -64,6 +64,7 @@ class Ports final : public mpi::PortService {
     return around_.networks.add_address(process, address);
   }
   [[nodiscard]] bool listens() const noexcept override { return !ports_.empty(); }
+  void release() override;
   mpi::HostMemoryService& host_memory() override { return host_memory_; }
 
  private:

@@ -49,6 +49,10 @@ enum class TcpSignal : std::uint8_t {
   taken = 0xf2,
   /// As `bye`, for good: messages that the process has not received yet never will be.
   farewell = 0xf3,
+  /// The sender needs this connection no more, unless it sends another packet.
+  idle = 0xf4,
+  /// Both are idle: as `bye`, of a sender that stays. The other side answers by its own `part`.
+  part = 0xf5,
 };
 
 /// Packets that were posted with a copy are counted in units, and a sender posts no further message
@@ -73,7 +77,9 @@ constexpr bool is_signal(std::uint8_t kind) noexcept {
   return kind == static_cast<std::uint8_t>(TcpSignal::bye) ||
          kind == static_cast<std::uint8_t>(TcpSignal::seen) ||
          kind == static_cast<std::uint8_t>(TcpSignal::taken) ||
-         kind == static_cast<std::uint8_t>(TcpSignal::farewell);
+         kind == static_cast<std::uint8_t>(TcpSignal::farewell) ||
+         kind == static_cast<std::uint8_t>(TcpSignal::idle) ||
+         kind == static_cast<std::uint8_t>(TcpSignal::part);
 }
 
 constexpr TcpFrame tcp_frame(const Envelope& envelope, std::size_t prefix_bytes,

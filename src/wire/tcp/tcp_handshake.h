@@ -30,7 +30,7 @@
 namespace fulmar::wire {
 
 /// Raised with every change of the formats below, or of what follows on the connection.
-inline constexpr std::uint32_t tcp_version = 4;
+inline constexpr std::uint32_t tcp_version = 5;
 
 using TcpNonce = std::array<std::byte, 32>;
 using TcpMac = std::array<std::byte, 32>;

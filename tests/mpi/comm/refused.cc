@@ -18,7 +18,7 @@ using test::expect_class;
 
 bool last = false;
 
-/// The last rank has an error of its own, the others say that it failed.
+/// The last rank has an error of its own, the others say that it failed, because of its arguments.
 void expect_failed(int code, int own_class, MPI_Comm made, const char* call) {
   expect_class(code, last ? own_class : MPI_ERR_OTHER, call);
   expect(made == MPI_COMM_NULL, call);
@@ -28,6 +28,10 @@ void expect_failed(int code, int own_class, MPI_Comm made, const char* call) {
     MPI_Error_string(code, text, &length);
     const std::string rank = "rank " + std::to_string(test::size_of(MPI_COMM_WORLD) - 1);
     expect(std::string(text).find(rank) != std::string::npos, call);
+    char reason[MPI_MAX_ERROR_STRING] = {};
+    MPI_Error_string(MPI_ERR_ARG, reason, &length);
+    expect(std::string(text).find(reason) != std::string::npos,
+           (std::string(text) + ": " + reason).c_str());
   }
   MPI_Comm copy = MPI_COMM_NULL;
   expect_class(MPI_Comm_dup(MPI_COMM_WORLD, &copy), MPI_SUCCESS, "the next communicator");
@@ -85,6 +89,15 @@ void merge() {
                  "MPI_Intercomm_create");
     expect(inter == MPI_COMM_NULL, "MPI_Intercomm_create");
   }
+  const bool leads = test::rank_of(half) == 0;
+  const int code =
+      MPI_Intercomm_create(half, 0, leads ? MPI_COMM_NULL : MPI_COMM_WORLD, 0, 5, &inter);
+  expect_class(code, leads ? MPI_ERR_COMM : MPI_ERR_OTHER, "MPI_Intercomm_create without a peer");
+  char text[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  expect(std::string(text).find("peer_comm") != std::string::npos,
+         (std::string("why the leader has failed: ") + text).c_str());
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 5, &inter);
   MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
   expect_class(MPI_Intercomm_merge(inter, 0, last ? nullptr : &merged),

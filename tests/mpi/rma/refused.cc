@@ -20,7 +20,7 @@ using test::expect_equal;
 constexpr MPI_Aint bytes = 64;
 bool wrong = false;  ///< this rank's arguments are
 
-/// The last rank has an error of its own, the others say that it failed.
+/// The last rank has an error of its own, the others say that it failed, because of its arguments.
 void expect_failed(int code, int own_class, MPI_Win made, const char* call) {
   expect_class(code, wrong ? own_class : MPI_ERR_OTHER, call);
   expect(made == MPI_WIN_NULL, call);
@@ -30,6 +30,10 @@ void expect_failed(int code, int own_class, MPI_Win made, const char* call) {
     MPI_Error_string(code, text, &length);
     const std::string rank = "rank " + std::to_string(test::size_of(MPI_COMM_WORLD) - 1);
     expect(std::string(text).find(rank) != std::string::npos, call);
+    char reason[MPI_MAX_ERROR_STRING] = {};
+    MPI_Error_string(MPI_ERR_ARG, reason, &length);
+    expect(std::string(text).find(reason) != std::string::npos,
+           (std::string(text) + ": " + reason).c_str());
   }
   int one = 1;
   int sum = 0;

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/os/fd.h"
@@ -117,8 +118,30 @@ TEST(Inbox, Units_of_packets_with_a_copy_are_counted_and_told_ones_are_fetched_o
   EXPECT_EQ(inbox.fetch_acknowledged(), 0U);
 }
 
+TEST(Inbox, Peer_is_idle_until_its_next_packet) {
+  Inbox inbox;
+  Buffers buffers(1U << 20);
+  Log log;
+  Stream stream;
+  const auto take = [&] {
+    EXPECT_EQ(inbox.take(std::exchange(stream.bytes, {}), 0, SinkRef(log), buffers), nullptr);
+    return inbox.peer_is_idle();
+  };
+  EXPECT_FALSE(inbox.peer_is_idle());
+  stream.packet(1, "a").signal(wire::TcpSignal::idle);
+  EXPECT_TRUE(take());
+  stream.signal(wire::TcpSignal::taken);
+  EXPECT_TRUE(take());
+  stream.packet(2, "");
+  EXPECT_FALSE(take());
+  stream.signal(wire::TcpSignal::idle).signal(wire::TcpSignal::idle).signal(wire::TcpSignal::part);
+  EXPECT_TRUE(take());
+  EXPECT_TRUE(inbox.bye_received() && inbox.part_received() && !inbox.farewell_received());
+}
+
 TEST(Inbox, Farewell_is_a_goodbye_for_good) {
-  for (const auto signal : {wire::TcpSignal::bye, wire::TcpSignal::farewell}) {
+  for (const auto signal :
+       {wire::TcpSignal::bye, wire::TcpSignal::farewell, wire::TcpSignal::part}) {
     Inbox inbox;
     Buffers buffers(1U << 20);
     Log log;

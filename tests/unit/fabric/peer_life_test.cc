@@ -55,6 +55,26 @@ TEST(PeerLife, First_packet_asks_for_a_connection_and_waits_for_it) {
   }
 }
 
+TEST(PeerLife, Side_that_parts_sends_nothing_until_there_is_another_connection) {
+  PeerLife life;
+  EXPECT_FALSE(life.part()) << "there is nothing to part from";
+  life.open();
+  EXPECT_TRUE(life.part());
+  EXPECT_FALSE(life.part());
+  EXPECT_TRUE(life.is_connected());
+  EXPECT_FALSE(life.gone());
+  for (const PacketKind kind : {message, flow, withdrawal}) {
+    EXPECT_EQ(life.admit(kind, usual), Admission::wait);
+  }
+  EXPECT_FALSE(life.close()) << "an end without the peer's FIN is a loss";
+  life.on_fin(Leaving::may_return, usual);
+  EXPECT_TRUE(life.is_closing());
+  EXPECT_EQ(life.admit(message, usual), Admission::wait);
+  EXPECT_TRUE(life.close());
+  life.await_return(usual);
+  EXPECT_EQ(life.admit(message, usual), Admission::connect);
+}
+
 TEST(PeerLife, Process_that_leaves_sends_nothing_whatever_the_state) {
   PeerLife life;
   EXPECT_EQ(life.admit(message, leaving), Admission::drop);

@@ -46,6 +46,33 @@ TEST(ProcessTable, What_is_not_known_is_refused) {
   EXPECT_EQ(table.size(), 2U);
 }
 
+TEST(ProcessTable, Ids_of_a_job_that_is_forgotten_go_to_the_next_that_fits) {
+  ProcessTable table({1, 0}, 2, {1});
+  ASSERT_EQ(table.add_job(2, 3, {2}), 2U);
+  ASSERT_EQ(table.add_job(3, 2, {3}), 5U);
+  ASSERT_EQ(table.add_job(4, 1, {4}), 7U);
+  table.remove_job(2);
+  EXPECT_EQ(table.key_of(2), nullptr);
+  EXPECT_FALSE(table.id_of({2, 0}).has_value());
+  EXPECT_FALSE(table.name_of(2).has_value());
+  EXPECT_FALSE(table.name_of(4).has_value());
+  EXPECT_EQ(table.name_of(5), (ProcessName{3, 0}));
+  EXPECT_EQ(table.other_jobs().size(), 2U);
+  EXPECT_EQ(table.add_job(5, 4, {5}), 8U) << "too many for the ids that are free";
+  EXPECT_EQ(table.add_job(6, 1, {6}), 2U);
+  EXPECT_EQ(table.add_job(7, 2, {7}), 3U);
+  EXPECT_EQ(table.name_of(2), (ProcessName{6, 0}));
+  EXPECT_EQ(table.name_of(4), (ProcessName{7, 1}));
+  EXPECT_EQ(table.id_of({5, 3}), 11U);
+  EXPECT_EQ(table.size(), 12U);
+  table.remove_job(5);
+  EXPECT_EQ(table.size(), 12U) << "tables behind it never shrink";
+  EXPECT_EQ(table.add_job(2, 6, {8}), 8U) << "it comes back, larger, with another key";
+  EXPECT_EQ(*table.key_of(2), (base::Key{8}));
+  table.remove_job(1);
+  EXPECT_EQ(table.name_of(1), (ProcessName{1, 1})) << "the own job stays";
+}
+
 TEST(ProcessTable, A_job_without_processes_takes_no_id) {
   ProcessTable table({1, 0}, 1);
   ASSERT_EQ(table.add_job(3, 0, {}), 1U);

@@ -183,6 +183,16 @@ void print_table(const Seen& seen) {
   }
 }
 
+/// Of the jobs that have spawned this one; the numbers of their processes follow the ranks.
+void print_other_jobs(int size) {
+  Peer peer = peer_at(size);
+  if (peer.provider.empty()) return;
+  fmt::print("\nprocesses of other jobs, seen from rank 0\n\n");
+  for (int number = size; !peer.provider.empty(); peer = peer_at(++number)) {
+    fmt::print("{:8}  {}\n", peer.provider, peer.reason);
+  }
+}
+
 }  // namespace
 
 int show_peers() {
@@ -204,6 +214,7 @@ int show_peers() {
     fmt::print("{} ranks, seen from rank 0 on {}\n\n", size, seen.hosts[0]);
     print_table(seen);
     fmt::print("\nall pairs, in both directions: {}\n", add_counts(counts));
+    print_other_jobs(size);
     if (size == 1) fmt::print("start it as a job to see more: mpiexec -n 4 fulmar info --peers\n");
     std::fflush(stdout);
   }

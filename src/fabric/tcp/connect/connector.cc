@@ -158,7 +158,17 @@ void Connector::connect(std::uint32_t peer, std::span<const std::byte> blob, uns
 
 void Connector::forget(std::uint32_t peer) noexcept {
   const auto known = peers_.find(peer);
-  if (known != peers_.end()) known->second.taken = 0;
+  if (known == peers_.end()) return;
+  known->second.taken = 0;
+  if (known->second.chosen == 0 && known->second.given_up == 0) peers_.erase(known);
+}
+
+bool Connector::connects(std::uint32_t peer) noexcept {
+  const auto search = searches_.lower_bound(key_of(peer, 0));
+  if (search != searches_.end() && search->second.peer() == peer) return true;
+  return std::ranges::any_of(links_.accepted(), [&](const Link& guest) {
+    return guest.stage == Link::Stage::talking && guest.talk->heard() && guest.talk->peer() == peer;
+  });
 }
 
 void Connector::readmit(std::uint32_t peer) noexcept {

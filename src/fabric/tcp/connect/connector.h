@@ -117,6 +117,8 @@ class Connector {
   void forget(std::uint32_t peer) noexcept;
   /// The same for all peers, when this process starts a new session: failed peers may be tried again.
   void forget_all() noexcept;
+  /// Whether a connection to the peer is being made, by either side, as far as it has said who it is.
+  [[nodiscard]] bool connects(std::uint32_t peer) noexcept;
   /// A failed peer may be tried again, by either side.
   void readmit(std::uint32_t peer) noexcept;
 

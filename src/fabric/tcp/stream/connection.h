@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -44,8 +45,11 @@ struct Connection {
   bool unanswered = false;    ///< something was written, and not all of it is acknowledged
   Acked acked;                ///< while that is so
   std::uint64_t unanswered_since_ns = 0;
-  bool doomed = false;  ///< ends with this poll
+  std::optional<std::uint32_t> idle_at;  ///< `units` when this process said `idle`
+  bool parting = false;  ///< ends once both sides have said `part` and know it of each other
+  bool doomed = false;   ///< ends with this poll
 
+  [[nodiscard]] bool is_idle() const noexcept { return idle_at == units.next(); }
   [[nodiscard]] bool quiesced() const noexcept { return fin.complete() && out.empty(); }
 };
 
@@ -54,6 +58,8 @@ struct Peer {
   PeerLife life;  ///< open and closing: what lane 0 is; closed: the other lanes are being closed
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
   std::uint64_t silent_since_ns = UINT64_MAX;  ///< on other networks; UINT64_MAX: it is not
+  bool parts =
+      false;  ///< it has said `part`: nothing of it is kept when its connections have ended
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };
 

@@ -132,10 +132,15 @@ const char* Inbox::take_signal() {
     acknowledged_ += wire::tcp_taken_step;
     return nullptr;
   }
+  if (signal == wire::TcpSignal::idle) {
+    idle_at_ = units_.next();
+    return nullptr;
+  }
   bool& received = signal == wire::TcpSignal::seen ? seen_ : bye_;
   if (received) return "a signal that comes twice";
   received = true;
   farewell_ = signal == wire::TcpSignal::farewell || farewell_;
+  part_ = signal == wire::TcpSignal::part || part_;
   return nullptr;
 }
 

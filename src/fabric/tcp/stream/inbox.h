@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -55,8 +56,11 @@ class Inbox {
   [[nodiscard]] const char* take(std::span<const std::byte> bytes, std::uint32_t peer, SinkRef sink,
                                  Buffers& buffers);
 
-  /// `bye` or `farewell`.
+  /// `bye`, `farewell` or `part`.
   [[nodiscard]] bool bye_received() const noexcept { return bye_; }
+  [[nodiscard]] bool part_received() const noexcept { return part_; }
+  /// `idle` has come, and no packet that was posted with a copy since.
+  [[nodiscard]] bool peer_is_idle() const noexcept { return idle_at_ == units_.next(); }
   [[nodiscard]] bool farewell_received() const noexcept { return farewell_; }
   [[nodiscard]] bool seen_received() const noexcept { return seen_; }
   /// Units of packets that were taken and not credited; `tell` is called when a credit for another
@@ -116,6 +120,8 @@ class Inbox {
   Stage stage_ = Stage::header;
   bool bye_ = false;
   bool farewell_ = false;
+  bool part_ = false;
+  std::optional<std::uint32_t> idle_at_;  ///< `units_` when `idle` came
   bool seen_ = false;
   bool long_bodies_ = false;
   std::uint32_t sequence_ = 0;

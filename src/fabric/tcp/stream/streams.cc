@@ -119,6 +119,7 @@ base::Error Streams::adopt(std::uint32_t peer, unsigned lane, int socket) {
   connection->lane = lane;
   connection->address = name_of_end(socket);
   if (leaving_) connection->fin.leave();
+  if (other.life.state() == PeerLife::State::parting) part(*connection);
   other.lanes[lane] = std::move(connection);
   if (lane == 0) other.life.open();
   ++connections_;
@@ -288,6 +289,8 @@ void Streams::settle(Connection& connection, const Writing& writing) {
     connection.out.trim(buffers_);
     connection.blocked = false;
     if (connection.watches_room) watch_room(connection, Interest::arrival);
+    if (connection.parting) [[unlikely]]
+      end_if_parted(connection);
   } else if (!connection.blocked && writing.state == Writing::State::blocked) {
     connection.blocked = true;
     if (!connection.in_blocked) blocked_.push_back(&connection);
@@ -370,10 +373,11 @@ void Streams::write_signals(Connection& connection) {
   // Packets in place that have not begun come after everything that is copied, `bye` comes last.
   const bool last = connection.out.bytes_in_place() == 0;
   if (fin.fin_due() && last && connection.out.reserve(buffers_, 0)) {
-    connection.out.append(fin_signal_);
+    connection.out.append(connection.parting && !leaving_ ? wire::TcpSignal::part : fin_signal_);
     fin.note_fin_sent();
     want_flush(connection);
   }
+  if (fin.fin_due() && connection.parting) control_pending_ = true;
 }
 
 }  // namespace fulmar::fabric::tcp

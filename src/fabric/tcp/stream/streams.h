@@ -45,6 +45,11 @@
 /// too, for a few seconds, in which their sender may cancel them (MPI 5.0 section 11.2.2); then the peer is
 /// lost.
 ///
+/// Two processes that stay end their connections when both need them no more (`disconnect`): each says `idle`, and
+/// who has said and heard it says `part` behind everything else, which the other one answers by its own. One that
+/// is idle keeps the connection as long as the other one is not, so that each misses the other if it dies.
+/// Packets that are posted after `part` wait for the end, and then ask for a new connection.
+///
 /// A dead host sends nothing. Keep-alive detects that on an idle connection; with unacknowledged data the
 /// kernel's state is checked twice a second (socket_options.h).
 ///
@@ -86,6 +91,11 @@ class Streams {
   void grow(std::uint32_t size) {
     if (size > peers_.size()) peers_.resize(size);
   }
+  /// This process needs the connections to the peer no more, unless it posts to it again. If the peer says the
+  /// same they end in good order, `left` is called as if it had left, and nothing of it is kept.
+  void disconnect(std::uint32_t peer);
+  /// Nothing is left of a peer that has no connection. False: it has one, or one is being made.
+  [[nodiscard]] bool forget(std::uint32_t peer);
   /// Closes all connections to the peer, and takes no further one: it is lost, without `lost` being
   /// called. Not from within `poll`.
   void drop(std::uint32_t peer);
@@ -111,6 +121,11 @@ class Streams {
                                    std::uint64_t token);
   /// Returns how many packets came and sends ended; at least 1 if any byte moved.
   unsigned poll(SinkRef sink);
+
+  /// Whether connections end because both sides are idle; before a decision on new ones `poll` should have read all
+  /// that has come, as a peer that has ended one may have begun the next.
+  [[nodiscard]] bool is_parting() const noexcept { return parting_ != 0; }
+  void read_all() noexcept { events_due_ = true; }
 
   [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
   void flush();
@@ -198,6 +213,10 @@ class Streams {
 
   void lose(std::uint32_t peer, const base::Error& why);
   bool reap();
+  void part(Peer& peer);
+  void part(Connection& connection);
+  void part_if_idle(Connection& connection);
+  void end_if_parted(Connection& connection);
   void close(Connection& connection);
   void forget_if_gone(std::uint32_t peer);
   unsigned report_finished(SinkRef sink);
@@ -222,6 +241,7 @@ class Streams {
   std::vector<Connection*> ended_;   ///< connections that end in an orderly way
   std::size_t next_blocked_ = 0;
   std::size_t connections_ = 0;
+  std::size_t parting_ = 0;  ///< of these
   std::uint64_t polls_ = 1;
   std::int64_t next_check_ns_ = -1;  ///< -1: nothing to check
   bool any_unanswered_ = false;

@@ -3,11 +3,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fabric/tcp/connect/socket_options.h"
 #include "fabric/tcp/stream/streams.h"
 
-/// How connections end: this process leaves, a peer has left, or it is lost.
+/// How connections end: this process leaves, a peer has left, both part, or the peer is lost.
 namespace fulmar::fabric::tcp {
 namespace {
 
@@ -27,6 +28,56 @@ void Streams::leave(Leaving how) {
     }
   }
   send_fins();
+}
+
+void Streams::disconnect(std::uint32_t peer) {
+  Peer* const other = peers_[peer].get();
+  if (other == nullptr || leaving_ || !other->life.is_open()) return;
+  Connection& connection = *other->lanes[0];
+  // Without memory it is said when this is called again.
+  if (!connection.is_idle() && connection.out.reserve(buffers_, 0)) {
+    connection.out.append(wire::TcpSignal::idle);
+    connection.idle_at = connection.units.next();
+    want_flush(connection);
+  }
+  part_if_idle(connection);
+}
+
+void Streams::part_if_idle(Connection& connection) {
+  if (!connection.is_idle() || !connection.in.peer_is_idle()) return;
+  Peer& peer = *peers_[connection.peer];
+  if (!leaving_ && peer.life.part()) part(peer);
+}
+
+void Streams::part(Peer& peer) {
+  for (const auto& connection : peer.lanes) {
+    if (connection != nullptr) part(*connection);
+  }
+}
+
+bool Streams::forget(std::uint32_t peer) {
+  const Peer* const other = peers_[peer].get();
+  if (other == nullptr) return true;
+  const bool connected =
+      std::ranges::any_of(other->lanes, [](const auto& lane) { return lane != nullptr; });
+  if (connected || other->life.is_pending() || std::ranges::count(lost_, peer) != 0) return false;
+  peers_[peer].reset();
+  std::erase(known_, peer);
+  return true;
+}
+
+void Streams::part(Connection& connection) {
+  if (!std::exchange(connection.parting, true)) ++parting_;
+  connection.fin.leave();
+  write_signals(connection);
+}
+
+/// Both have said all, and each has it from the other that it was read: nothing is left to discard.
+void Streams::end_if_parted(Connection& connection) {
+  const FinHandshake& fin = connection.fin;
+  if (!fin.complete() || !fin.fin_received() || !connection.out.empty()) return;
+  if (std::exchange(connection.doomed, true)) return;
+  ended_.push_back(&connection);
 }
 
 void Streams::send_fins() {
@@ -99,6 +150,7 @@ void Streams::close(Connection& connection) {
     break;
   }
   --connections_;
+  if (connection.parting) --parting_;
   const std::uint32_t number = connection.peer;
   Peer& peer = *peers_[number];
   // An orderly close: it has sent FIN.
@@ -115,6 +167,10 @@ void Streams::forget_if_gone(std::uint32_t peer) {
                                 [](const auto& connection) { return connection == nullptr; });
   if (!gone || config_.left == nullptr) return;
   other.life.await_return(rules());
+  if (other.parts) {
+    peers_[peer].reset();
+    std::erase(known_, peer);
+  }
   config_.left(config_.owner, peer);
 }
 

@@ -133,9 +133,17 @@ void Streams::after_reading(Connection& connection, const Reading& reading) {
   if (connection.in.seen_received()) connection.fin.on_fin_ack();
   if (connection.in.bye_received() && connection.fin.on_fin()) {
     const Leaving how = connection.in.farewell_received() ? Leaving::for_good : Leaving::may_return;
-    if (connection.lane == 0) peers_[connection.peer]->life.on_fin(how, rules());
+    if (connection.lane == 0) {
+      peers_[connection.peer]->life.on_fin(how, rules());
+      peers_[connection.peer]->parts = connection.in.part_received();
+    }
+    if (connection.in.part_received()) part(connection);
     write_signals(connection);
   }
+  if (connection.idle_at) [[unlikely]]
+    part_if_idle(connection);
+  if (connection.parting) [[unlikely]]
+    end_if_parted(connection);
   const char* why = nullptr;
   switch (reading.state) {
     case Reading::State::more:
