@@ -180,6 +180,24 @@ void Recovery::process_failed(std::uint32_t process) {
   for (std::size_t i = 0; i < ended_.size(); ++i) ended_[i]->failures_ended();
 }
 
+bool Recovery::holds_any(std::uint32_t first, std::uint32_t size) const {
+  const auto holds = [&](const std::unique_ptr<CommRecovery>& one) {
+    std::uint32_t offset = 0;
+    while (offset < size && !one->members().find(first + offset)) ++offset;
+    return offset < size;
+  };
+  return std::ranges::any_of(live_, holds) || std::ranges::any_of(ended_, holds);
+}
+
+void Recovery::forget(std::uint32_t process) noexcept {
+  std::erase_if(early_, [&](const Early& one) { return one.peer->id == process; });
+  std::erase_if(lists_, [&](const auto& one) {
+    const bool is_its = std::get<0>(one.first) == process;
+    if (is_its) listed_runs_ -= one.second.size();
+    return is_its;
+  });
+}
+
 void Recovery::settled(Comm& comm) {
   const auto is_its = [&](std::uint32_t context) {
     return context == comm.context ||

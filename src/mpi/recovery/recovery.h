@@ -49,6 +49,10 @@ class Recovery : private device::Device::ProgressCallback {
   void revoke(Comm& comm);
   /// A process has failed, and the operations that need it have ended.
   void process_failed(std::uint32_t process);
+  /// Whether results are kept for communicators, living or ended, that hold one of `size` processes from `first` on.
+  [[nodiscard]] bool holds_any(std::uint32_t first, std::uint32_t size) const;
+  /// The device forgets a process: drops packets of it whose communicator was never made.
+  void forget(std::uint32_t process) noexcept;
   /// A communicator is complete: handles packets that arrived for it before.
   void settled(Comm& comm);
   /// All failures that the program has acknowledged are those that are known: receives from any

@@ -6,6 +6,7 @@
 
 #include "mpi/comm/failure.h"
 #include "mpi/group/group.h"
+#include "mpi/recovery/recovery.h"
 
 namespace fulmar::runtime {
 
@@ -30,13 +31,15 @@ bool is_referred_to(const mpi::Library& library, const Ids& ids) {
   for (std::uint32_t rank = 0; rank < ids.size; ++rank) {
     if (shares_comm_with(library, ids.first + rank)) return true;
   }
+  if (library.recovery->holds_any(ids.first, ids.size)) return true;
   return library.any<mpi::Group>([&](const mpi::Group& group) { return holds_any(group, ids); });
 }
 
 /// Those that are forgotten before one that is not have no more than a name again.
-bool forget(device::Failures& failures, Networks& networks, const Ids& ids) {
+bool forget(const mpi::Library& library, Networks& networks, const Ids& ids) {
   for (std::uint32_t peer = ids.first; peer < ids.first + ids.size; ++peer) {
-    if (!networks.forget(peer) || !failures.forget(peer)) return false;
+    library.recovery->forget(peer);
+    if (!networks.forget(peer) || !library.device->failures().forget(peer)) return false;
   }
   return true;
 }
@@ -49,7 +52,7 @@ void release_other_jobs(const mpi::Library& library, const Job& job, Networks& n
   }
   for (const Ids& ids : job.processes()->other_jobs()) {
     const bool is_unused = !is_referred_to(library, ids);
-    if (is_unused && forget(library.device->failures(), networks, ids)) {
+    if (is_unused && forget(library, networks, ids)) {
       job.processes()->remove_job(ids.job);
     }
   }
