@@ -49,4 +49,4 @@ class Recovery(FaultTest):
     def test_who_has_left_tells_its_job_of_a_death_that_only_it_can_see(self):
         result = self.outlive(4, RECOVERY, "partner", network="tcp", limit_s=LIMIT_S)
         self.assertRegex(result.stderr, r"^mpiexec: spawned job 1: rank 1 of 4 \(.*\) was killed by signal 9 \(SIGKILL\).*\n$")
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.returncode, 137, result.stderr)

@@ -76,7 +76,8 @@ void exchange(MPI_Comm inter, int round) {
   MPI_Comm_remote_size(inter, &others);
   for (const int count : {1, 200000}) {
     const std::vector<int> out(static_cast<std::size_t>(count), round + rank_of(inter));
-    std::vector<std::vector<int>> in(static_cast<std::size_t>(others), std::vector<int>(out.size()));
+    std::vector<std::vector<int>> in(static_cast<std::size_t>(others),
+                                     std::vector<int>(out.size()));
     std::vector<MPI_Request> requests;
     for (int peer = 0; peer < others; ++peer) {
       requests.resize(requests.size() + 2);
@@ -107,7 +108,7 @@ void meet_and_part(const PortName& port, bool connects) {
   await([] { return descriptors().connections == size_of(MPI_COMM_WORLD) - 1; });
   const Descriptors alone = descriptors();
   expect_equal(alone.connections, size_of(MPI_COMM_WORLD) - 1, "connections within the job");
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 12; ++round) {
     MPI_Comm inter = meet(port, connects);
     exchange(inter, round);
     expect(descriptors().connections > alone.connections, "a connection to the other job");

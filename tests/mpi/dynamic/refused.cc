@@ -44,8 +44,8 @@ void allow_descriptors(rlim_t count) {
 
 MPI_Comm spawn(char* program, const char* call, int wanted) {
   MPI_Comm inter = MPI_COMM_NULL;
-  const int code = MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
-                                  MPI_ERRCODES_IGNORE);
+  const int code = MPI_Comm_spawn(program, MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                                  &inter, MPI_ERRCODES_IGNORE);
   expect_class(code, wanted, call);
   if (wanted == MPI_SUCCESS) return inter;
   std::array<char, MPI_MAX_ERROR_STRING> text{};
@@ -54,7 +54,8 @@ MPI_Comm spawn(char* program, const char* call, int wanted) {
   const std::string said = text.data();
   expect(said.find(std::strerror(EMFILE)) != std::string::npos, ("the reason: " + said).c_str());
   const bool is_own = rank_of(MPI_COMM_WORLD) == 1;
-  expect(is_own || said.find("rank 1 cannot take part") != std::string::npos, ("whose it is: " + said).c_str());
+  expect(is_own || said.find("rank 1 cannot take part") != std::string::npos,
+         ("whose it is: " + said).c_str());
   return inter;
 }
 
