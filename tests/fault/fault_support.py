@@ -45,8 +45,8 @@ def processes_with(mark):
 
 
 def longest_recovery_s(text):
-    """What programs with test::mark (deaths.h) have told: the longest time that a process which lives on needed to the end of one
-    of its rounds, from the first death in it, or from its beginning where nobody has died in it."""
+    """What programs with test::mark (deaths.h) have told: the longest time that a process which lives on needed from the first
+    death in one of its rounds to the end of that round. A round in which nobody dies may start processes, and take longer."""
     marks = sorted((int(us), what, pid) for what, pid, us in (line.split() for line in text.splitlines()))
     deaths = [us for us, what, _ in marks if what == "dies"]
     begins, longest_us = {}, 0
@@ -55,7 +55,7 @@ def longest_recovery_s(text):
             begins.pop(pid, None)
             continue
         if pid in begins:
-            since = next((death for death in deaths if begins[pid] <= death < us), begins[pid])
+            since = next((death for death in deaths if begins[pid] <= death < us), us)
             longest_us = max(longest_us, us - since)
         begins[pid] = us
     return longest_us / 1e6

@@ -56,8 +56,8 @@ class LongestRecovery(FaultTest):
         told = "round 1 1000000\nround 2 1000000\ndies 2 3000000\nend 1 7000000\n"
         self.assertEqual(longest_recovery_s(told), 4.0)
 
-    def test_counts_rounds_without_deaths_as_a_whole(self):
-        told = "round 1 1000000\nround 2 1500000\nround 1 2000000\nround 2 4500000\ndies 2 4600000\nend 1 5000000\n"
+    def test_takes_each_survivor_and_round_by_itself(self):
+        told = "round 1 1000000\nround 2 1500000\nround 3 1600000\ndies 3 2000000\nround 1 2500000\nround 2 5000000\nend 1 9000000\nend 2 9500000\n"
         self.assertEqual(longest_recovery_s(told), 3.0)
 
     def test_leaves_out_rounds_of_the_dead(self):
