@@ -12,6 +12,7 @@ spawn twice on several (an assertion about a proxy's control_fd ends it).
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
 
@@ -72,6 +73,7 @@ def main():
     reason = support.can_make_hosts() or (slurm.lacking() if arguments.launcher == "slurm" else "")
     if reason:
         support.skip(reason)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # the hosts and their daemons go, too
     support.HostsTest.setUpClass()
     daemons = None
     try:

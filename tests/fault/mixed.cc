@@ -25,6 +25,7 @@ using test::die_after;
 using test::expect;
 using test::expect_equal;
 using test::is_failure;
+using test::mark;
 using test::rank_of;
 using test::size_of;
 
@@ -230,6 +231,7 @@ void act(MPI_Comm comm, Dice& dice, Outcome& outcome, char** words, int round,
 
 /// One round; returns the communicator to go on with.
 MPI_Comm live_through(MPI_Comm comm, Dice& dice, char** words, int round) {
+  mark("round");
   const auto size = static_cast<std::uint32_t>(size_of(comm));
   const auto victim = static_cast<int>(dice.draw(size));
   const std::uint32_t us = dice.draw(1U << (3 + dice.draw(11)));
@@ -258,7 +260,9 @@ int rounds(char** words) {
   const int count = std::atoi(words[2]);
   for (int round = 0; round < count; ++round) comm = live_through(comm, dice, words, round);
   MPI_Comm_free(&comm);
-  return test::finish();
+  const int status = test::finish();
+  mark("end");
+  return status;
 }
 
 }  // namespace

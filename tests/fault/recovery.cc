@@ -32,6 +32,7 @@ using test::expect;
 using test::expect_class;
 using test::expect_equal;
 using test::is_failure;
+using test::mark;
 
 /// Where in a round a rank dies.
 enum class Place : std::uint32_t { before, exchange, collective, agree, shrink, count };
@@ -81,6 +82,7 @@ void reduce(MPI_Comm comm, int rounds) {
 
 /// One round; returns the communicator to go on with.
 MPI_Comm live_through(MPI_Comm comm, Dice& dice, bool last) {
+  mark("round");
   const int rank = test::rank_of(comm);
   const auto size = static_cast<std::uint32_t>(test::size_of(comm));
   const std::uint32_t deaths = last || size < 3 ? 0 : 1 + dice.draw(size > 4 ? 2 : 1);
@@ -145,7 +147,9 @@ int rounds(std::uint64_t seed, int count) {
   expect_equal(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, "at the end");
   expect_equal(sum, test::size_of(comm), "all that are left");
   MPI_Comm_free(&comm);
-  return test::finish();
+  const int status = test::finish();
+  mark("end");
+  return status;
 }
 
 /// Rank 1 dies; rank 0 has receives that it might have sent to, and that rank 2 sends to afterwards.

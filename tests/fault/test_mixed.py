@@ -28,3 +28,5 @@ class Mixed(FaultTest):
                     for line in result.stderr.splitlines():
                         self.assertRegex(line, f"^({EXPECTED})$")
                     self.assertEqual(result.returncode, 137 if "mpiexec: rank" in result.stderr else 0, result.stderr)
+        print(f"longest recovery: {self.longest_recovery_s:.3f} s")
+        self.assertGreater(self.longest_recovery_s, 0.0, "the programs tell when ranks die")

@@ -4,7 +4,7 @@
 
 import os
 
-from fault_support import SANITIZED, FaultTest
+from fault_support import SANITIZED, FaultTest, longest_recovery_s
 
 RECOVERY = os.environ["FAULT_RECOVERY"]
 SEEDS = int(os.environ.get("FAULT_RECOVERY_SEEDS", "4"))
@@ -29,6 +29,8 @@ class Recovery(FaultTest):
             for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
                 with self.subTest(network=network, seed=seed):
                     self.recover(6, "rounds", seed, 3, network=network, deaths=None)
+        print(f"longest recovery: {self.longest_recovery_s:.3f} s")
+        self.assertGreater(self.longest_recovery_s, 0.0, "the programs tell when ranks die")
 
     def test_receives_from_any_source_go_on(self):
         for network in ("shm", "tcp"):
@@ -46,7 +48,25 @@ class Recovery(FaultTest):
             with self.subTest(network=network):
                 self.recover(6, "groups", network=network, deaths=2)
 
+<<<<<<< HEAD
     def test_who_has_left_tells_its_job_of_a_death_that_only_it_can_see(self):
         result = self.outlive(4, RECOVERY, "partner", network="tcp", limit_s=LIMIT_S)
         self.assertRegex(result.stderr, r"^mpiexec: spawned job 1: rank 1 of 4 \(.*\) was killed by signal 9 \(SIGKILL\).*\n$")
         self.assertEqual(result.returncode, 137, result.stderr)
+=======
+
+class LongestRecovery(FaultTest):
+    """fault_support.longest_recovery_s on what programs could tell."""
+
+    def test_counts_from_the_first_death_in_a_round(self):
+        told = "round 1 1000000\nround 2 1000000\ndies 2 3000000\nend 1 7000000\n"
+        self.assertEqual(longest_recovery_s(told), 4.0)
+
+    def test_takes_each_survivor_and_round_by_itself(self):
+        told = "round 1 1000000\nround 2 1500000\nround 3 1600000\ndies 3 2000000\nround 1 2500000\nround 2 5000000\nend 1 9000000\nend 2 9500000\n"
+        self.assertEqual(longest_recovery_s(told), 3.0)
+
+    def test_leaves_out_rounds_of_the_dead(self):
+        told = "round 1 1000000\nround 2 1000000\ndies 2 9000000\nend 1 9500000\n"
+        self.assertEqual(longest_recovery_s(told), 0.5)
+>>>>>>> runs
