@@ -14,6 +14,8 @@ from support import LauncherTest, processes
 FAULT_RANK = os.environ["FAULT_RANK"]
 FAULT_LARGE = os.environ["FAULT_LARGE"]
 SKIPPED = 77
+# Of a process whose group could not meet another one because its root died meanwhile: those of the other group may know it already.
+REFUSED_WITHDRAWAL = r"fulmar: rank \d of \d: tcp: a connection from .* was refused: it belongs to another job"
 # A job that has not ended by then hangs. Starting it takes seconds beside other programs, and minutes in an emulated guest.
 JOB_LIMIT_S = float(os.environ.get("FAULT_JOB_LIMIT_S", "60"))
 SANITIZED = any(name in os.environ for name in ("ASAN_OPTIONS", "TSAN_OPTIONS"))

@@ -4,7 +4,7 @@
 
 import os
 
-from fault_support import SANITIZED, FaultTest
+from fault_support import REFUSED_WITHDRAWAL, SANITIZED, FaultTest
 
 MEETING = os.environ["FAULT_MEETING"]
 LIMIT_S = 200 if SANITIZED else 40
@@ -25,7 +25,7 @@ class Meeting(FaultTest):
             with self.subTest(step=step):
                 result = self.outlive(parents, MEETING, who, step, children, network=network, limit_s=LIMIT_S)
                 for line in result.stderr.splitlines():
-                    self.assertRegex(line, f"^({EXPECTED})$")
+                    self.assertRegex(line, f"^({EXPECTED}|{REFUSED_WITHDRAWAL})$")
                 root_died = "was killed by signal 9" in result.stderr
                 if not root_died:
                     self.assertEqual((result.returncode, result.stderr), (0, ""))

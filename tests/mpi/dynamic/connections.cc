@@ -128,6 +128,7 @@ void meet_and_part(const PortName& port, bool connects) {
   exchange(kept, 200);
   MPI_Comm_disconnect(&kept);
   await(alone, "at the end");
+  MPI_Barrier(MPI_COMM_WORLD);  // the other ranks' connections to this one are counted until then
 }
 
 }  // namespace
