@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -258,9 +257,8 @@ class Library {
     bool operator==(const AskedLock&) const = default;
   };
   AskedLock asked_lock;
-  /// A one-sided operation has failed because of a process that was not known here to have failed: how many
-  /// were, then. As soon as more are, communicators say whether it concerns them.
-  std::optional<std::size_t> failures_when_told;
+  /// A one-sided operation has failed with proc_failed. Communicators may learn of that failure later.
+  bool told_failure = false;
 
   /// Handles of sends that were complete at once, and the request that all of them name; made with
   /// the first of them (mpi/request).

@@ -290,11 +290,6 @@ bool is_true(const Info* info, std::string_view key) {
   return value != nullptr && *value == "true";
 }
 
-/// A process has failed, and this one does not know yet which.
-bool was_told_of_failure(const Win& win) noexcept {
-  return win.library->failures_when_told == win.device->failures().list().size();
-}
-
 }  // namespace
 
 Win::Win(Library& owner) noexcept : ErrorHolder(object_kind), library(&owner) {}
@@ -339,7 +334,7 @@ Error win_free(Library& library, ErrorTarget& target, Handle<Win> handle) {
   const bool is_open = in_epoch || win.exposure.open;
   if (is_open) (void)win.device->progress();  // what other calls know of failures
   await_known_failures(*win.comm);
-  if (win.comm->failed_process != Comm::none_failed || was_told_of_failure(win)) {
+  if (win.comm->failed_process != Comm::none_failed || library.told_failure) {
     give_up_epochs(win);
   } else if (is_open) {
     return failure(ErrorClass::rma_sync, "%s has an open epoch; end it before MPI_Win_free",

@@ -306,16 +306,8 @@ void ask_for_end(Win& win, int rank, RmaCall call, std::uint8_t flags) {
   operation.start(request);
 }
 
-/// Windows may be freed with open epochs then.
-void note_told_failure(Win& win, int rank) noexcept {
-  const device::Failures& failures = win.device->failures();
-  const bool is_known = failures.why(win.comm->routes[rank].peer) != nullptr ||
-                        win.comm->failed_process != Comm::none_failed;
-  if (!is_known) win.library->failures_when_told = failures.list().size();
-}
-
 void end_for_program(Win& win, int rank, Request* request, ErrorClass error) noexcept {
-  if (error == ErrorClass::proc_failed) note_told_failure(win, rank);
+  if (error == ErrorClass::proc_failed) win.library->told_failure = true;
   RmaTarget& target = win.target(rank);
   if (request != nullptr) {
     request->operation.outcome.error = error;
@@ -332,7 +324,7 @@ Error take_error(Win& win, int rank) {
   if (error == ErrorClass::success) [[likely]]
     return {};
   if (error == ErrorClass::proc_failed) {
-    note_told_failure(win, rank);
+    win.library->told_failure = true;
     const std::uint32_t process = win.comm->routes[rank].peer;
     if (win.device->failures().why(process) != nullptr) return process_error(*win.comm, process);
     // The target has learned of it, perhaps before this process.
