@@ -56,12 +56,10 @@ void check_connections(const test::Device& device, sci_local_segment_t source) {
   sci_remote_data_interrupt_t data = nullptr;
   expect_error(connect(device, &segment, shortly, 0), SCI_ERR_TIMEOUT, "SCIConnectSegment");
   const sci_desc_t sd = device;
-  expect_error(
-      error_of(SCIConnectInterrupt, sd, &interrupt, 1U, 0U, interrupt_number, shortly, 0U),
-      SCI_ERR_TIMEOUT, "SCIConnectInterrupt");
-  expect_error(
-      error_of(SCIConnectDataInterrupt, sd, &data, 1U, 0U, interrupt_number, shortly, 0U),
-      SCI_ERR_TIMEOUT, "SCIConnectDataInterrupt");
+  expect_error(error_of(SCIConnectInterrupt, sd, &interrupt, 1U, 0U, interrupt_number, shortly, 0U),
+               SCI_ERR_TIMEOUT, "SCIConnectInterrupt");
+  expect_error(error_of(SCIConnectDataInterrupt, sd, &data, 1U, 0U, interrupt_number, shortly, 0U),
+               SCI_ERR_TIMEOUT, "SCIConnectDataInterrupt");
   // One that goes on meanwhile is no connection yet.
   expect_ok(connect(device, &segment, 0, SCI_FLAG_ASYNCHRONOUS_CONNECT), "without waiting");
   sci_error_t status = test::untouched;
@@ -90,10 +88,9 @@ void check_connections(const test::Device& device, sci_local_segment_t source) {
 class Reading {
  public:
   Reading(sci_map_t remote, sci_map_t local) {
-    expect_ok(
-        error_of(SCITransferBlockAsync, remote, std::size_t{0}, local, std::size_t{0}, bytes, &block,
-                 sci_cb_block_transfer_t{nullptr}, no_argument, 0U),
-        "SCITransferBlockAsync");
+    expect_ok(error_of(SCITransferBlockAsync, remote, std::size_t{0}, local, std::size_t{0}, bytes,
+                       &block, sci_cb_block_transfer_t{nullptr}, no_argument, 0U),
+              "SCITransferBlockAsync");
   }
   sci_block_transfer_t block = nullptr;
 };
@@ -200,9 +197,8 @@ void stop() {
     barrier();
     (void)::raise(SIGSTOP);
     barrier();
-    expect_ok(
-        error_of(SCISetSegmentUnavailable, own.segment, 0U, SCI_FLAG_FORCE_DISCONNECT),
-        "SCISetSegmentUnavailable");
+    expect_ok(error_of(SCISetSegmentUnavailable, own.segment, 0U, SCI_FLAG_FORCE_DISCONNECT),
+              "SCISetSegmentUnavailable");
     barrier();
     barrier();
   }
