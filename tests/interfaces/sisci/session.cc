@@ -357,6 +357,8 @@ void check_texts() {
   expect_equal(texts.size(), codes.size(), "texts of codes");
   expect(!texts.contains("Unknown error"), "every code has a text");
   expect(std::string(SCIGetErrorString(test::untouched)) == "Unknown error", "no code");
+  // The type that SCIGetNodeIdByAdapterName tells has a text of its own.
+  expect(std::string(SCIGetAdapterTypeString(0)) != SCIGetAdapterTypeString(1), "adapter types");
 }
 
 }  // namespace
