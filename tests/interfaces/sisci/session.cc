@@ -346,7 +346,7 @@ void check_texts() {
                                 SCI_ERR_NO_REMOTE_LINK_ACCESS,
                                 SCI_ERR_NO_LINK_ACCESS,
                                 SCI_ERR_TRANSFER_FAILED,
-                                SCI_ERR_EWOULD_BLOCK,
+                                SCI_ERR_NO_SUCH_FDID,
                                 SCI_ERR_SEMAPHORE_COUNT_EXCEEDED,
                                 SCI_ERR_IRQL_ILLEGAL,
                                 SCI_ERR_REMOTE_BUSY,

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -41,6 +42,26 @@ char state_of(const std::string& stat) {
   std::getline(file, text);
   const std::size_t end = text.rfind(')');
   return end == std::string::npos || end + 2 >= text.size() ? '?' : text[end + 2];
+}
+
+/// Runs `body` in a thread, and returns when it sleeps in a call: it does so in many looks, one after the other.
+template <class Body>
+std::thread start_asleep(Body body) {
+  constexpr int looks = 100;
+  auto id = std::make_shared<std::atomic<pid_t>>(0);
+  std::thread thread([id, body] {
+    *id = ::gettid();
+    body();
+  });
+  int asleep = 0;
+  test::await(
+      [&] {
+        const char state = state_of("/proc/self/task/" + std::to_string(*id) + "/stat");
+        asleep = *id != 0 && state == 'S' ? asleep + 1 : 0;
+        return asleep == looks || (*id != 0 && state == '?');
+      },
+      "the thread sleeps, or has ended");
+  return thread;
 }
 
 sci_error_t connect(sci_desc_t device, sci_remote_segment_t* segment, unsigned int timeout,
@@ -106,10 +127,12 @@ std::thread check_block(const test::Exported& own, sci_map_t remote) {
   expect_error(error_of(SCITransferBlockAsync, remote, std::size_t{0}, remote, std::size_t{8},
                         std::size_t{8}, &none, sci_cb_block_transfer_t{nullptr}, no_argument, 0U),
                SCI_ERR_NOT_SUPPORTED, "between two maps of another host");
-  return std::thread([block] {
-    expect_ok(error_of(SCIAbortBlockTransfer, block, 0U), "SCIAbortBlockTransfer");
+  // Where the machine is slow the transfer may have ended all the same.
+  return start_asleep([block] {
+    const sci_error_t aborted = error_of(SCIAbortBlockTransfer, block, 0U);
+    expect(aborted == SCI_ERR_OK || aborted == SCI_ERR_ILLEGAL_OPERATION, "aborted, or ended");
     expect_error(error_of(SCIWaitForBlockTransfer, block, SCI_INFINITE_TIMEOUT, 0U),
-                 SCI_ERR_CANCELLED, "an aborted transfer");
+                 aborted == SCI_ERR_OK ? SCI_ERR_CANCELLED : SCI_ERR_OK, "how it ended");
   });
 }
 
@@ -139,9 +162,11 @@ std::thread check_queue(const test::Device& device, const test::Exported& own,
   expect_error(error_of(SCIResetDMAQueue, queue, 0U), SCI_ERR_ILLEGAL_OPERATION, "posted");
   expect_error(error_of(SCIWaitForDMAQueue, queue, shortly, 0U), SCI_ERR_TIMEOUT, "still posted");
   expect_error(error_of(SCIRemoveSegment, own.segment, 0U), SCI_ERR_BUSY, "it is read into");
-  return std::thread([queue] {
-    expect_ok(error_of(SCIAbortDMAQueue, queue, 0U), "SCIAbortDMAQueue");
-    expect_equal(SCIDMAQueueState(queue), SCI_DMAQUEUE_ABORTED, "aborted");
+  return start_asleep([queue] {
+    const sci_error_t aborted = error_of(SCIAbortDMAQueue, queue, 0U);
+    expect(aborted == SCI_ERR_OK || aborted == SCI_ERR_ILLEGAL_OPERATION, "aborted, or ended");
+    expect_equal(SCIDMAQueueState(queue),
+                 aborted == SCI_ERR_OK ? SCI_DMAQUEUE_ABORTED : SCI_DMAQUEUE_DONE, "how it ended");
     expect_ok(error_of(SCIRemoveDMAQueue, queue, 0U), "SCIRemoveDMAQueue");
   });
 }
@@ -210,18 +235,8 @@ void check_cancelled(Make&& make, Wait&& wait, Remove&& remove, const char* what
   test::await(
       [&] {
         make();
-        std::atomic<pid_t> thread{0};
         sci_error_t error = test::untouched;
-        std::thread waiter([&] {
-          thread = ::gettid();
-          error = wait();
-        });
-        test::await(
-            [&] {
-              return thread != 0 &&
-                     state_of("/proc/self/task/" + std::to_string(thread) + "/stat") == 'S';
-            },
-            "the thread sleeps");
+        std::thread waiter = start_asleep([&] { error = wait(); });
         remove();
         waiter.join();
         expect(error == SCI_ERR_CANCELLED || error == SCI_ERR_ILLEGAL_PARAMETER, what);

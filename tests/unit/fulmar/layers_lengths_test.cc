@@ -23,8 +23,9 @@ const Figure& figure_of(const std::vector<Figure>& all, const std::string& title
 }
 
 TEST(Lengths, a_team_has_as_many_ranks_as_it_says) {
-  for (const auto& [team, count] : {std::pair{Run::Ranks::two, "2"}, std::pair{Run::Ranks::four, "4"},
-                                    std::pair{Run::Ranks::six, "6"}, std::pair{Run::Ranks::all, "9"}}) {
+  for (const auto& [team, count] :
+       {std::pair{Run::Ranks::two, "2"}, std::pair{Run::Ranks::four, "4"},
+        std::pair{Run::Ranks::six, "6"}, std::pair{Run::Ranks::all, "9"}}) {
     const auto words = command_of({{"barrier"}, {8}, team}, {"fulmar", "mpiexec", ""},
                                   {.milliseconds = 1, .largest = 8, .ranks = 9}, "file");
     EXPECT_EQ(words.at(2), count);
@@ -33,10 +34,12 @@ TEST(Lengths, a_team_has_as_many_ranks_as_it_says) {
 
 TEST(Lengths, the_best_of_the_swept_lengths_is_named) {
   Measured measured;
-  for (const char* name : {"announced-1", "announced-4", "announced-16", "announced-64", "announced-256"}) {
+  for (const char* name :
+       {"announced-1", "announced-4", "announced-16", "announced-64", "announced-256"}) {
     measured[name] = latency(4096, 900);
     for (const std::size_t bytes : {16384, 65536}) {
-      measure::series_of(measured[name], "latency", 2).points.push_back({bytes, 5e3, 5e3, 5e3, 1, 1});
+      measure::series_of(measured[name], "latency", 2)
+          .points.push_back({bytes, 5e3, 5e3, 5e3, 1, 1});
     }
   }
   measure::series_of(measured["announced-16"], "latency", 2).points[0].median_ns = 700;
@@ -44,7 +47,8 @@ TEST(Lengths, the_best_of_the_swept_lengths_is_named) {
   const Verdict verdict =
       figure_of(all, "The length from which messages are announced, on a node").judge(measured);
   EXPECT_EQ(verdict.outcome, Outcome::unclaimed);
-  EXPECT_NE(verdict.here.find("4 KiB are fastest (0.7 µs) where messages beyond 16 KiB"), std::string::npos)
+  EXPECT_NE(verdict.here.find("4 KiB are fastest (0.7 µs) where messages beyond 16 KiB"),
+            std::string::npos)
       << verdict.here;
 }
 

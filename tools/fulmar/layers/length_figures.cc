@@ -71,7 +71,8 @@ Verdict judge_nodes(const Measured& measured) {
   for (const auto& [ranks, team] : teams) {
     const auto value = Reading(measured, team_name(ranks)).microseconds(0, "barrier");
     if (!value) return not_measured();
-    here += fmt::format("{}{} µs on {} nodes", here.empty() ? "" : ", ", short_number(*value), ranks);
+    here +=
+        fmt::format("{}{} µs on {} nodes", here.empty() ? "" : ", ", short_number(*value), ranks);
   }
   return {Outcome::unclaimed, here + "; they share the cores of this machine."};
 }
@@ -95,13 +96,12 @@ std::vector<Setting> length_settings() {
   }
   for (const int each : adapter_kilobytes) {
     const std::string bytes = fmt::format("{}K", each);
-    all.push_back({adapter_name(each),
-                   fmt::format("beyond {} KiB, over verbs", each),
-                   {{"FULMAR_EAGER_BYTES", bytes},
-                    {"FULMAR_RDMA_BYTES", bytes},
-                    {"FULMAR_FABRIC", "verbs"}},
-                   {swept},
-                   Network::verbs});
+    all.push_back(
+        {adapter_name(each),
+         fmt::format("beyond {} KiB, over verbs", each),
+         {{"FULMAR_EAGER_BYTES", bytes}, {"FULMAR_RDMA_BYTES", bytes}, {"FULMAR_FABRIC", "verbs"}},
+         {swept},
+         Network::verbs});
   }
   return all;
 }
@@ -113,15 +113,18 @@ std::vector<Figure> length_figures() {
   }
   return {
       {"The length from which messages are announced, on a node", in(chemnitz, "section 2.4.1"),
-       "Shorter messages go at once and are copied; from some length on the announcement costs less "
+       "Shorter messages go at once and are copied; from some length on the announcement costs "
+       "less "
        "than the copy. The paper has one such length, 32,000 bytes.",
-       Figure::Form::microseconds, swept_sizes.back(), curves_of(node_kilobytes, node_name), judge_node},
+       Figure::Form::microseconds, swept_sizes.back(), curves_of(node_kilobytes, node_name),
+       judge_node},
       {"The length from which an adapter moves messages", in(chemnitz, "section 2.4.1"),
        "With both handshakes in one, messages shorter than 32,000 bytes would gain from RDMA, too.",
        Figure::Form::microseconds, swept_sizes.back(), curves_of(adapter_kilobytes, adapter_name),
        judge_adapter},
       {"A barrier of two, four and six nodes", in(chemnitz, "section 2.6"),
-       "10.4, 22.3 and 30.8 µs with the paper's device, 11.1, 24.0 and 37.8 with the library beside "
+       "10.4, 22.3 and 30.8 µs with the paper's device, 11.1, 24.0 and 37.8 with the library "
+       "beside "
        "it.",
        Figure::Form::rows, 8, nodes, judge_nodes},
   };
