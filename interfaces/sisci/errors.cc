@@ -59,7 +59,7 @@ constexpr std::array texts{
     Text{SCI_ERR_NO_REMOTE_LINK_ACCESS, "The other node's link does not work"},
     Text{SCI_ERR_NO_LINK_ACCESS, "The job cannot be joined; a line on stderr says why"},
     Text{SCI_ERR_TRANSFER_FAILED, "The transfer has failed"},
-    Text{SCI_ERR_EWOULD_BLOCK, "The call would wait"},
+    Text{SCI_ERR_NO_SUCH_FDID, "No device has this number"},
     Text{SCI_ERR_SEMAPHORE_COUNT_EXCEEDED, "A semaphore counts too much"},
     Text{SCI_ERR_IRQL_ILLEGAL, "Not at this interrupt level"},
     Text{SCI_ERR_REMOTE_BUSY, "The other node has not taken what it was sent before"},

@@ -88,7 +88,8 @@ extern "C" {
 /* Joins the job, if the process has not done so. May be called again; as many SCITerminate end it.
  * SCI_ERR_INCONSISTENT_VERSIONS, SCI_ERR_NO_LINK_ACCESS (a line on stderr says why). */
 void SCIInitialize(unsigned int flags, sci_error_t* error);
-/* Frees everything that is left, of all descriptors. Local: waits for no other node. */
+/* Frees everything that is left, of all descriptors. Local, but aborts transfers that are under way, and waits until
+ * their memory is not used any more. */
 void SCITerminate(void);
 /* A descriptor, to which objects belong. SCI_FLAG_THREAD_SAFE: always so. */
 void SCIOpen(sci_desc_t* sd, unsigned int flags, sci_error_t* error);

@@ -72,11 +72,12 @@ typedef enum {
   SCI_ERR_NO_LINK_ACCESS = 0xA05 | SCI_ERR_MASK, /* the job cannot be joined */
   SCI_ERR_TRANSFER_FAILED =
       0xA06 | SCI_ERR_MASK,                    /* the transfer failed; what arrived is undefined */
-  SCI_ERR_EWOULD_BLOCK = 0xB00 | SCI_ERR_MASK, /* (never) */
+  SCI_ERR_NO_SUCH_FDID = 0xA07 | SCI_ERR_MASK, /* (never: no devices are lent) */
+  SCI_ERR_EWOULD_BLOCK = 0xB00 | SCI_ERR_MASK, /* (never by itself) */
   SCI_ERR_SEMAPHORE_COUNT_EXCEEDED = 0xB05 | SCI_ERR_MASK, /* (never) */
   SCI_ERR_IRQL_ILLEGAL = 0xB06 | SCI_ERR_MASK,             /* (never) */
   SCI_ERR_REMOTE_BUSY =
-      0xB07 | SCI_ERR_MASK, /* the other node's program has not taken earlier data */
+      SCI_ERR_EWOULD_BLOCK, /* the other node's program has not taken earlier data */
   SCI_ERR_LOCAL_BUSY = 0xB08 | SCI_ERR_MASK, /* (never) */
   SCI_ERR_ALL_BUSY = 0xB09 | SCI_ERR_MASK,   /* (never) */
   /* Interrupts have the codes of segments. */

@@ -326,6 +326,7 @@ VIP_RETURN VipConnectPeerWait(IN VIP_VI_HANDLE ViHandle, OUT VIP_VI_ATTRIBUTES* 
 
 /* ---- Memory ---- */
 
+/* VIP_ERROR_RESOURCE: the NIC has MaxPtags. */
 VIP_RETURN VipCreatePtag(IN VIP_NIC_HANDLE NicHandle, OUT VIP_PROTECTION_HANDLE* Ptag);
 /* VIP_INVALID_PTAG: it is none of this NIC; VIP_ERROR_RESOURCE: a VI or memory has it. */
 VIP_RETURN VipDestroyPtag(IN VIP_NIC_HANDLE NicHandle, IN VIP_PROTECTION_HANDLE Ptag);

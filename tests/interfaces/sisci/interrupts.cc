@@ -238,6 +238,11 @@ void check_words(const Ring& ring) {
   expect_ok(add(&conditional, 16, SCI_FLAG_CONDITIONAL_INTERRUPT), "a conditional one");
   expect_error(error_of(SCIEnableConditionalInterrupt, plain, 0U), SCI_ERR_ILLEGAL_OPERATION,
                "not conditional");
+  expect_error(error_of(SCIDisableConditionalInterrupt, plain, 0U), SCI_ERR_ILLEGAL_OPERATION,
+               "not conditional");
+  unsigned int none = 0;
+  expect_error(error_of(SCIGetConditionalInterruptTrigCounter, plain, &none, 0U),
+               SCI_ERR_ILLEGAL_OPERATION, "not conditional");
   ring.barrier();
   {
     const test::Imported next(ring.device, ring.next(), 5);

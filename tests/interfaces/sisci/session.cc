@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Sessions, nodes and queries, and every call before SCIInitialize.
+// Sessions, nodes and queries; every call before SCIInitialize, with handles of nothing, and with a flag of none.
 // ranks: 1 2
 #include <array>
 #include <cstring>
@@ -41,6 +41,7 @@ struct Nothing {
   char text[8] = {};
   dis_dma_vec_t vector{};
   sci_error_t status = SCI_ERR_OK;
+  unsigned int flags = 0;
   sci_error_t expected = SCI_ERR_OK;
   void is(sci_error_t actual, const char* what) const { expect_error(actual, expected, what); }
 
@@ -52,110 +53,116 @@ struct Nothing {
 };
 
 void Nothing::check_segments() {
-  is(error_of(SCIClose, sd, 0U), "SCIClose");
-  is(error_of(SCIProbeNode, sd, 0U, 0U, 0U), "SCIProbeNode");
-  is(error_of(SCICreateSegment, sd, &local, 1U, std::size_t{8}, no_local_callback, no_argument, 0U),
+  is(error_of(SCIClose, sd, flags), "SCIClose");
+  is(error_of(SCIProbeNode, sd, 0U, 0U, flags), "SCIProbeNode");
+  is(error_of(SCICreateSegment, sd, &local, 1U, std::size_t{8}, no_local_callback, no_argument,
+              flags),
      "SCICreateSegment");
-  is(error_of(SCIPrepareSegment, local, 0U, 0U), "SCIPrepareSegment");
-  is(error_of(SCISetSegmentAvailable, local, 0U, 0U), "SCISetSegmentAvailable");
-  is(error_of(SCISetSegmentUnavailable, local, 0U, 0U), "SCISetSegmentUnavailable");
-  is(error_of(SCIRemoveSegment, local, 0U), "SCIRemoveSegment");
-  is(error_of(SCIShareSegment, local, 0U), "SCIShareSegment");
-  is(error_of(SCIAttachLocalSegment, sd, &local, 1U, &size, no_local_callback, no_argument, 0U),
+  is(error_of(SCIPrepareSegment, local, 0U, flags), "SCIPrepareSegment");
+  is(error_of(SCISetSegmentAvailable, local, 0U, flags), "SCISetSegmentAvailable");
+  is(error_of(SCISetSegmentUnavailable, local, 0U, flags), "SCISetSegmentUnavailable");
+  is(error_of(SCIRemoveSegment, local, flags), "SCIRemoveSegment");
+  is(error_of(SCIShareSegment, local, flags), "SCIShareSegment");
+  is(error_of(SCIAttachLocalSegment, sd, &local, 1U, &size, no_local_callback, no_argument, flags),
      "SCIAttachLocalSegment");
-  is(error_of(SCIRegisterSegmentMemory, no_argument, size, local, 0U), "SCIRegisterSegmentMemory");
-  is(error_of(SCIAttachPhysicalMemory, sci_ioaddr_t{0}, no_argument, 0U, size, local, 0U),
+  is(error_of(SCIRegisterSegmentMemory, no_argument, size, local, flags),
+     "SCIRegisterSegmentMemory");
+  is(error_of(SCIAttachPhysicalMemory, sci_ioaddr_t{0}, no_argument, 0U, size, local, flags),
      "SCIAttachPhysicalMemory");
-  is(error_of(SCIWaitForLocalSegmentEvent, local, &number, &number, 0U, 0U),
+  is(error_of(SCIWaitForLocalSegmentEvent, local, &number, &number, 0U, flags),
      "SCIWaitForLocalSegmentEvent");
-  is(error_of(SCIConnectSegment, sd, &remote, 0U, 1U, 0U, no_remote_callback, no_argument, 0U, 0U),
+  is(error_of(SCIConnectSegment, sd, &remote, 0U, 1U, 0U, no_remote_callback, no_argument, 0U,
+              flags),
      "SCIConnectSegment");
-  is(error_of(SCIDisconnectSegment, remote, 0U), "SCIDisconnectSegment");
-  is(error_of(SCIWaitForRemoteSegmentEvent, remote, &status, 0U, 0U),
+  is(error_of(SCIDisconnectSegment, remote, flags), "SCIDisconnectSegment");
+  is(error_of(SCIWaitForRemoteSegmentEvent, remote, &status, 0U, flags),
      "SCIWaitForRemoteSegmentEvent");
 }
 
 void Nothing::check_maps() {
-  is(error_of(SCIMapRemoteSegment, remote, &map, size, size, no_argument, 0U),
+  is(error_of(SCIMapRemoteSegment, remote, &map, size, size, no_argument, flags),
      "SCIMapRemoteSegment");
-  is(error_of(SCIMapLocalSegment, local, &map, size, size, no_argument, 0U), "SCIMapLocalSegment");
-  is(error_of(SCIUnmapSegment, map, 0U), "SCIUnmapSegment");
-  is(error_of(SCICreateMapSequence, map, &sequence, 0U), "SCICreateMapSequence");
-  is(error_of(SCIRemoveSequence, sequence, 0U), "SCIRemoveSequence");
-  is(error_of(SCIStartSequence, sequence, 0U), "SCIStartSequence");
-  is(error_of(SCICheckSequence, sequence, 0U), "SCICheckSequence");
-  is(error_of(SCIMemCpy, sequence, static_cast<void*>(text), map, size, size, 0U), "SCIMemCpy");
-  is(error_of(SCIMemCopy, static_cast<void*>(text), map, size, size, 0U), "SCIMemCopy");
-  is(error_of(SCIMemWrite, no_argument, static_cast<volatile void*>(text), size, 0U),
+  is(error_of(SCIMapLocalSegment, local, &map, size, size, no_argument, flags),
+     "SCIMapLocalSegment");
+  is(error_of(SCIUnmapSegment, map, flags), "SCIUnmapSegment");
+  is(error_of(SCICreateMapSequence, map, &sequence, flags), "SCICreateMapSequence");
+  is(error_of(SCIRemoveSequence, sequence, flags), "SCIRemoveSequence");
+  is(error_of(SCIStartSequence, sequence, flags), "SCIStartSequence");
+  is(error_of(SCICheckSequence, sequence, flags), "SCICheckSequence");
+  is(error_of(SCIMemCpy, sequence, static_cast<void*>(text), map, size, size, flags), "SCIMemCpy");
+  is(error_of(SCIMemCopy, static_cast<void*>(text), map, size, size, flags), "SCIMemCopy");
+  is(error_of(SCIMemWrite, no_argument, static_cast<volatile void*>(text), size, flags),
      "SCIMemWrite");
-  is(error_of(SCITransferBlock, map, size, map, size, size, 0U), "SCITransferBlock");
+  is(error_of(SCITransferBlock, map, size, map, size, size, flags), "SCITransferBlock");
   is(error_of(SCITransferBlockAsync, map, size, map, size, size, &block,
-              sci_cb_block_transfer_t{nullptr}, no_argument, 0U),
+              sci_cb_block_transfer_t{nullptr}, no_argument, flags),
      "SCITransferBlockAsync");
-  is(error_of(SCIWaitForBlockTransfer, block, 0U, 0U), "SCIWaitForBlockTransfer");
-  is(error_of(SCIAbortBlockTransfer, block, 0U), "SCIAbortBlockTransfer");
+  is(error_of(SCIWaitForBlockTransfer, block, 0U, flags), "SCIWaitForBlockTransfer");
+  is(error_of(SCIAbortBlockTransfer, block, flags), "SCIAbortBlockTransfer");
 }
 
 void Nothing::check_dma() {
-  is(error_of(SCICreateDMAQueue, sd, &queue, 0U, 1U, 0U), "SCICreateDMAQueue");
-  is(error_of(SCIRemoveDMAQueue, queue, 0U), "SCIRemoveDMAQueue");
-  is(error_of(SCIEnqueueDMATransfer, queue, local, remote, size, size, size, 0U),
+  is(error_of(SCICreateDMAQueue, sd, &queue, 0U, 1U, flags), "SCICreateDMAQueue");
+  is(error_of(SCIRemoveDMAQueue, queue, flags), "SCIRemoveDMAQueue");
+  is(error_of(SCIEnqueueDMATransfer, queue, local, remote, size, size, size, flags),
      "SCIEnqueueDMATransfer");
-  is(error_of(SCIPostDMAQueue, queue, no_dma_callback, no_argument, 0U), "SCIPostDMAQueue");
-  is(error_of(SCIAbortDMAQueue, queue, 0U), "SCIAbortDMAQueue");
-  is(error_of(SCIResetDMAQueue, queue, 0U), "SCIResetDMAQueue");
-  is(error_of(SCIWaitForDMAQueue, queue, 0U, 0U), "SCIWaitForDMAQueue");
+  is(error_of(SCIPostDMAQueue, queue, no_dma_callback, no_argument, flags), "SCIPostDMAQueue");
+  is(error_of(SCIAbortDMAQueue, queue, flags), "SCIAbortDMAQueue");
+  is(error_of(SCIResetDMAQueue, queue, flags), "SCIResetDMAQueue");
+  is(error_of(SCIWaitForDMAQueue, queue, 0U, flags), "SCIWaitForDMAQueue");
   is(error_of(SCIStartDmaTransfer, queue, local, remote, size, size, size, no_dma_callback,
-              no_argument, 0U),
+              no_argument, flags),
      "SCIStartDmaTransfer");
   is(error_of(SCIStartDmaTransferMem, queue, static_cast<void*>(text), remote, size, size,
-              no_dma_callback, no_argument, 0U),
+              no_dma_callback, no_argument, flags),
      "SCIStartDmaTransferMem");
   is(error_of(SCIStartDmaTransferVec, queue, local, remote, std::size_t{1}, &vector,
-              no_dma_callback, no_argument, 0U),
+              no_dma_callback, no_argument, flags),
      "SCIStartDmaTransferVec");
-  is(error_of(SCIphDmaEnqueue, queue, 0U, sci_ioaddr_t{0}, 0U, 0U, 0U, 0U), "SCIphDmaEnqueue");
-  is(error_of(SCIphDmaStart, queue, no_dma_callback, no_argument, 0U), "SCIphDmaStart");
-  is(error_of(SCIConnectSCISpace, sd, 0U, &remote, sci_address_t{}, size, 0U),
+  is(error_of(SCIphDmaEnqueue, queue, 0U, sci_ioaddr_t{0}, 0U, 0U, 0U, flags), "SCIphDmaEnqueue");
+  is(error_of(SCIphDmaStart, queue, no_dma_callback, no_argument, flags), "SCIphDmaStart");
+  is(error_of(SCIConnectSCISpace, sd, 0U, &remote, sci_address_t{}, size, flags),
      "SCIConnectSCISpace");
 }
 
 void Nothing::check_interrupts() {
   is(error_of(SCICreateInterrupt, sd, &interrupt, 0U, &number, sci_cb_interrupt_t{nullptr},
-              no_argument, 0U),
+              no_argument, flags),
      "SCICreateInterrupt");
-  is(error_of(SCIRemoveInterrupt, interrupt, 0U), "SCIRemoveInterrupt");
-  is(error_of(SCIWaitForInterrupt, interrupt, 0U, 0U), "SCIWaitForInterrupt");
-  is(error_of(SCIConnectInterrupt, sd, &remote_interrupt, 0U, 0U, 1U, 0U, 0U),
+  is(error_of(SCIRemoveInterrupt, interrupt, flags), "SCIRemoveInterrupt");
+  is(error_of(SCIWaitForInterrupt, interrupt, 0U, flags), "SCIWaitForInterrupt");
+  is(error_of(SCIConnectInterrupt, sd, &remote_interrupt, 0U, 0U, 1U, 0U, flags),
      "SCIConnectInterrupt");
-  is(error_of(SCIDisconnectInterrupt, remote_interrupt, 0U), "SCIDisconnectInterrupt");
-  is(error_of(SCITriggerInterrupt, remote_interrupt, 0U), "SCITriggerInterrupt");
+  is(error_of(SCIDisconnectInterrupt, remote_interrupt, flags), "SCIDisconnectInterrupt");
+  is(error_of(SCITriggerInterrupt, remote_interrupt, flags), "SCITriggerInterrupt");
   is(error_of(SCIRegisterInterruptFlag, 0U, &interrupt, local, size, sci_cb_interrupt_t{nullptr},
-              no_argument, 0U),
+              no_argument, flags),
      "SCIRegisterInterruptFlag");
-  is(error_of(SCIEnableConditionalInterrupt, interrupt, 0U), "SCIEnableConditionalInterrupt");
-  is(error_of(SCIDisableConditionalInterrupt, interrupt, 0U), "SCIDisableConditionalInterrupt");
-  is(error_of(SCIGetConditionalInterruptTrigCounter, interrupt, &number, 0U),
+  is(error_of(SCIEnableConditionalInterrupt, interrupt, flags), "SCIEnableConditionalInterrupt");
+  is(error_of(SCIDisableConditionalInterrupt, interrupt, flags), "SCIDisableConditionalInterrupt");
+  is(error_of(SCIGetConditionalInterruptTrigCounter, interrupt, &number, flags),
      "SCIGetConditionalInterruptTrigCounter");
   is(error_of(SCICreateDataInterrupt, sd, &data_interrupt, 0U, &number,
-              sci_cb_data_interrupt_t{nullptr}, no_argument, 0U),
+              sci_cb_data_interrupt_t{nullptr}, no_argument, flags),
      "SCICreateDataInterrupt");
-  is(error_of(SCIRemoveDataInterrupt, data_interrupt, 0U), "SCIRemoveDataInterrupt");
-  is(error_of(SCIWaitForDataInterrupt, data_interrupt, static_cast<void*>(text), &number, 0U, 0U),
+  is(error_of(SCIRemoveDataInterrupt, data_interrupt, flags), "SCIRemoveDataInterrupt");
+  is(error_of(SCIWaitForDataInterrupt, data_interrupt, static_cast<void*>(text), &number, 0U,
+              flags),
      "SCIWaitForDataInterrupt");
-  is(error_of(SCIConnectDataInterrupt, sd, &remote_data_interrupt, 0U, 0U, 1U, 0U, 0U),
+  is(error_of(SCIConnectDataInterrupt, sd, &remote_data_interrupt, 0U, 0U, 1U, 0U, flags),
      "SCIConnectDataInterrupt");
-  is(error_of(SCIDisconnectDataInterrupt, remote_data_interrupt, 0U), "SCIDisconnectDataInterrupt");
-  is(error_of(SCITriggerDataInterrupt, remote_data_interrupt, static_cast<void*>(text), 1U, 0U),
+  is(error_of(SCIDisconnectDataInterrupt, remote_data_interrupt, flags),
+     "SCIDisconnectDataInterrupt");
+  is(error_of(SCITriggerDataInterrupt, remote_data_interrupt, static_cast<void*>(text), 1U, flags),
      "SCITriggerDataInterrupt");
 }
 
 void Nothing::check_others() {
-  is(error_of(SCIQuery, SCI_Q_API, no_argument, 0U), "SCIQuery");
-  is(error_of(SCIGetCSRRegister, sd, 0U, 0U, 0U, 0U), "SCIGetCSRRegister");
-  is(error_of(SCISetCSRRegister, sd, 0U, 0U, 0U, 0U, 0U), "SCISetCSRRegister");
-  is(error_of(SCIGetLocalCSR, sd, 0U, 0U, 0U), "SCIGetLocalCSR");
-  is(error_of(SCISetLocalCSR, sd, 0U, 0U, 0U, 0U), "SCISetLocalCSR");
+  is(error_of(SCIQuery, SCI_Q_API, no_argument, flags), "SCIQuery");
+  is(error_of(SCIGetCSRRegister, sd, 0U, 0U, 0U, flags), "SCIGetCSRRegister");
+  is(error_of(SCISetCSRRegister, sd, 0U, 0U, 0U, 0U, flags), "SCISetCSRRegister");
+  is(error_of(SCIGetLocalCSR, sd, 0U, 0U, flags), "SCIGetLocalCSR");
+  is(error_of(SCISetLocalCSR, sd, 0U, 0U, 0U, flags), "SCISetLocalCSR");
   expect_equal(SCIGetLocalSegmentSize(local), 0U, "no size");
   expect_equal(SCIGetLocalSegmentId(local), 0U, "no id");
   expect_equal(SCIGetRemoteSegmentSize(remote), 0U, "no size");
@@ -163,9 +170,13 @@ void Nothing::check_others() {
   expect_equal(SCIDMAQueueState(queue), SCI_DMAQUEUE_ERROR, "no state");
 }
 
+/// Of no call.
+constexpr unsigned int no_flag = 0x80000000U;
+
 /// Each call with handles of nothing: `expected` says why that fails.
-void check_all(sci_error_t expected) {
+void check_all(sci_error_t expected, unsigned int flags = 0) {
   Nothing nothing;
+  nothing.flags = flags;
   nothing.expected = expected;
   nothing.check_segments();
   nothing.check_maps();
@@ -188,6 +199,36 @@ void check_before() {
   expect_error(error_of(SCIGetNodeIdByAdapterName, static_cast<char*>(name), &list,
                         static_cast<dis_virt_adapter_t*>(nullptr), 0U),
                SCI_ERR_NOT_INITIALIZED, "SCIGetNodeIdByAdapterName");
+}
+
+/// The calls that take no handle, without a place for what they tell, and with a flag that they do not know.
+void check_results(sci_desc_t sd) {
+  constexpr auto no_id = static_cast<unsigned int*>(nullptr);
+  constexpr auto no_type = static_cast<dis_virt_adapter_t*>(nullptr);
+  char name[] = "0";
+  unsigned int id = 0;
+  dis_nodeId_list_t list{};
+  sci_map_t made_up = reinterpret_cast<sci_map_t>(name);
+  const auto named = [&](char* of, dis_nodeId_list_t* where, unsigned int flags) {
+    return error_of(SCIGetNodeIdByAdapterName, of, where, no_type, flags);
+  };
+  expect_error(error_of(SCIOpen, static_cast<sci_desc_t*>(nullptr), 0U), SCI_ERR_ILLEGAL_PARAMETER,
+               "SCIOpen");
+  expect_error(error_of(SCIGetLocalNodeId, 0U, no_id, 0U), SCI_ERR_ILLEGAL_PARAMETER,
+               "SCIGetLocalNodeId");
+  expect_error(error_of(SCIGetLocalNodeId, 0U, &id, no_flag), SCI_ERR_ILLEGAL_FLAG,
+               "SCIGetLocalNodeId");
+  expect_error(error_of(SCIGetLocalNodeId, 1U, &id, 0U), SCI_ERR_NO_SUCH_ADAPTERNO, "adapter 1");
+  expect_error(error_of(SCIGetLocalNodeId, 99U, &id, 0U), SCI_ERR_ILLEGAL_ADAPTERNO, "adapter 99");
+  expect_error(named(nullptr, &list, 0), SCI_ERR_ILLEGAL_PARAMETER, "no name");
+  expect_error(named(name, nullptr, 0), SCI_ERR_ILLEGAL_PARAMETER, "no place for the list");
+  expect_error(named(name, &list, no_flag), SCI_ERR_ILLEGAL_FLAG, "SCIGetNodeIdByAdapterName");
+  expect_error(error_of(SCICacheSync, made_up, no_argument, std::size_t{0}, 0U),
+               SCI_ERR_ILLEGAL_PARAMETER, "SCICacheSync of what is no map");
+  expect_error(error_of(SCICacheSync, sci_map_t{nullptr}, no_argument, std::size_t{0}, no_flag),
+               SCI_ERR_ILLEGAL_FLAG, "SCICacheSync");
+  // Where no place is given for the error, calls do the same.
+  expect_equal(SCIProbeNode(sd, 0, SCI_LOCAL_HOST, no_flag, nullptr), 0, "no error wanted");
 }
 
 void check_nodes(sci_desc_t sd, unsigned int own, unsigned int count) {
@@ -305,7 +346,7 @@ void check_texts() {
                                 SCI_ERR_NO_REMOTE_LINK_ACCESS,
                                 SCI_ERR_NO_LINK_ACCESS,
                                 SCI_ERR_TRANSFER_FAILED,
-                                SCI_ERR_EWOULD_BLOCK,
+                                SCI_ERR_NO_SUCH_FDID,
                                 SCI_ERR_SEMAPHORE_COUNT_EXCEEDED,
                                 SCI_ERR_IRQL_ILLEGAL,
                                 SCI_ERR_REMOTE_BUSY,
@@ -316,6 +357,8 @@ void check_texts() {
   expect_equal(texts.size(), codes.size(), "texts of codes");
   expect(!texts.contains("Unknown error"), "every code has a text");
   expect(std::string(SCIGetErrorString(test::untouched)) == "Unknown error", "no code");
+  // The type that SCIGetNodeIdByAdapterName tells has a text of its own.
+  expect(std::string(SCIGetAdapterTypeString(0)) != SCIGetAdapterTypeString(1), "adapter types");
 }
 
 }  // namespace
@@ -328,6 +371,7 @@ int main() {
   expect_ok(error_of(SCIInitialize, 0U), "SCIInitialize again");
   SCITerminate();
   check_all(SCI_ERR_ILLEGAL_PARAMETER);
+  check_all(SCI_ERR_ILLEGAL_FLAG, no_flag);
   const unsigned int own = test::node_id();
   test::own_rank() = static_cast<int>(own);
   {
@@ -336,6 +380,7 @@ int main() {
     unsigned int count = 0;
     while (SCIProbeNode(device, 0, count, 0, &error) == 1) ++count;
     expect(own < count, "this node is one of them");
+    check_results(device);
     check_nodes(device, own, count);
     check_queries(own);
     check_refused(device);

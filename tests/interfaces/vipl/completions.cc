@@ -227,7 +227,7 @@ void check_refused_post(const Device& device, VIP_VI_HANDLE vi, const Memory& me
 
 /// Wrong receive descriptors, and posts that are refused.
 void check_posts(const Device& device, unsigned other) {
-  const Memory memory(device, 4096 * 70);
+  const Memory memory(device, 4096 * 140);
   const Interface vi(device, VIP_SERVICE_UNRELIABLE);
   VIP_DESCRIPTOR& good = memory.descriptor(0);
   VIP_DESCRIPTOR& bad = memory.descriptor(64, VIP_CONTROL_OP_RDMAWRITE);
@@ -263,6 +263,15 @@ void check_posts(const Device& device, unsigned other) {
     expect_ok(VipPostRecv(vi, &memory.descriptor(4096 + i * 64), memory.handle), "VipPostRecv");
   }
   expect_return(VipPostRecv(vi, &good, memory.handle), VIP_ERROR_RESOURCE, "a full queue");
+  // Of a VI without a connection they are done, and stay in the queue until they are taken back.
+  const Interface idle(device);
+  const auto post = [&](std::size_t i) {
+    return VipPostSend(idle, &memory.descriptor(4096 * 70 + i * 64), memory.handle);
+  };
+  for (std::size_t i = 0; i < most; ++i) expect_ok(post(i), "VipPostSend");
+  expect_return(post(most), VIP_ERROR_RESOURCE, "a full queue");
+  expect_return(VipSendDone(idle, &done), VIP_DESCRIPTOR_ERROR, "one that was flushed");
+  expect_ok(post(most), "room for one");
   test::meet(device, other, 45);
 }
 

@@ -135,17 +135,38 @@ void pair(const Device& device, unsigned other) {
   expect_ok(VipConnectPeerRequest(vi, local, remote, VIP_INFINITE), "VipConnectPeerRequest");
   expect_ok(VipDisconnect(vi), "VipDisconnect of a request");
   expect(vi.state() == VIP_STATE_IDLE, "a request that was taken back");
+  test::meet(device, other, 500);
+}
+
+/// How a peer's request ends, by either call.
+VIP_RETURN end_of_request(VIP_VI_HANDLE vi, bool waits) {
+  if (waits) return VipConnectPeerWait(vi, nullptr);
+  VIP_RETURN result = VIP_NOT_DONE;
+  test::await([&] { return (result = VipConnectPeerDone(vi, nullptr)) != VIP_NOT_DONE; },
+              "the end of a request");
+  return result;
+}
+
+/// Peers that cannot be connected.
+void pair_in_vain(const Device& device, unsigned other) {
+  const Interface vi(device);
+  Endpoint local(device.rank, 300);
   const Interface odd(
       device, device.rank % 2 == 0 ? VIP_SERVICE_RELIABLE_DELIVERY : VIP_SERVICE_UNRELIABLE);
-  Endpoint here(device.rank, 400 + device.rank);
-  Endpoint there(other, 400 + other);
-  expect_ok(VipConnectPeerRequest(odd, here, there, test::patience), "VipConnectPeerRequest");
-  expect_return(VipConnectPeerWait(odd, nullptr), VIP_INVALID_RELIABILITY_LEVEL,
-                "peers of two levels");
   Endpoint nowhere(200, 1);
-  expect_ok(VipConnectPeerRequest(vi, local, nowhere, test::patience), "VipConnectPeerRequest");
-  expect_return(VipConnectPeerWait(vi, nullptr), VIP_NOT_REACHABLE, "no such process");
-  test::meet(device, other, 500);
+  for (const bool waits : {true, false}) {
+    const std::uint32_t number = waits ? 400 : 410;
+    Endpoint here(device.rank, number + device.rank);
+    Endpoint there(other, number + other);
+    expect_ok(VipConnectPeerRequest(odd, here, there, test::patience), "VipConnectPeerRequest");
+    expect_return(end_of_request(odd, waits), VIP_INVALID_RELIABILITY_LEVEL, "peers of two levels");
+    expect_ok(VipConnectPeerRequest(vi, local, nowhere, test::patience), "VipConnectPeerRequest");
+    expect_return(end_of_request(vi, waits), VIP_NOT_REACHABLE, "no such process");
+  }
+  nowhere.address().HostAddress[0] = 1;
+  expect_return(VipConnectPeerRequest(vi, local, nowhere, 0), VIP_NOT_REACHABLE,
+                "an address that is none of Fulmar");
+  test::meet(device, other, 501);
 }
 
 /// Two VIs of one process.
@@ -215,6 +236,9 @@ void lose(const Device& device, unsigned other, bool leaves) {
     expect_return(VipDestroyVi(vi), VIP_ERROR_RESOURCE, "a descriptor is posted");
     expect_return(VipDeregisterMem(device.nic, memory.data, memory.handle), VIP_ERROR_RESOURCE,
                   "memory in use");
+    VIP_MEM_ATTRIBUTES attributes{device.ptag, VIP_FALSE, VIP_FALSE};
+    expect_return(VipSetMemAttributes(device.nic, memory.data, memory.handle, &attributes),
+                  VIP_ERROR_RESOURCE, "memory in use");
   }
   test::connect(device, vi, other, 601);
   test::meet(device, other, 602);
@@ -265,6 +289,7 @@ int main() {
     const unsigned other = device.rank ^ 1U;
     device.rank % 2 == 0 ? serve(device, other) : ask(device, other);
     pair(device, other);
+    pair_in_vain(device, other);
     connect_to_itself(device);
     lose(device, other, device.rank % 2 == 0);
     lose(device, other, device.rank % 2 == 1);

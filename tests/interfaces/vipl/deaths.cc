@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,11 @@ void survive(const Device& device, unsigned dead) {
                              }),
             "VipErrorCallback");
   {
+    // A request of the dead that it does not live to see accepted.
+    Endpoint server(device.rank, 3);
+    VIP_CONN_HANDLE request = nullptr;
+    expect_ok(VipConnectWait(device.nic, server, soon_ms, nullptr, nullptr, &request),
+              "VipConnectWait");
     Streams streams(device, dead, 1);
     while (!streams.has_ended()) {
       const unsigned before = streams.received();
@@ -136,6 +142,16 @@ void survive(const Device& device, unsigned dead) {
     soon([&] { return lost() != 0; }, "VIP_ERROR_CONN_LOST");
     streams.vi().take_all();
     const Interface vi(device);
+    VIP_RETURN late = VIP_INVALID_STATE;
+    // The level is another one, as long as there is a client.
+    const Interface other_level(device, VIP_SERVICE_UNRELIABLE);
+    soon(
+        [&] {
+          late = VipConnectAccept(request, other_level);
+          return late != VIP_INVALID_RELIABILITY_LEVEL;
+        },
+        "the end of the request");
+    expect_return(late, VIP_NOT_REACHABLE, "a client that has ended");
     Endpoint local(device.rank, 1);
     Endpoint remote(dead, 1);
     expect_return(VipConnectRequest(vi, local, remote, soon_ms, nullptr), VIP_NOT_REACHABLE,
@@ -149,7 +165,21 @@ void survive(const Device& device, unsigned dead) {
   }
 }
 
+/// Asks the other for a connection, for as long as this process lives.
+void ask_for_ever(const Device& device, unsigned other) {
+  std::thread([&device, other] {
+    VIP_VI_ATTRIBUTES attributes = test::vi_attributes(device);
+    VIP_VI_HANDLE vi = nullptr;
+    expect_ok(VipCreateVi(device.nic, &attributes, nullptr, nullptr, &vi), "VipCreateVi");
+    Endpoint local(device.rank, 3);
+    Endpoint server(other, 3);
+    const VIP_RETURN result = VipConnectRequest(vi, local, server, VIP_INFINITE, nullptr);
+    expect_return(result, VIP_TIMEOUT, "a request that has no end");
+  }).detach();
+}
+
 [[noreturn]] void die(const Device& device, unsigned dead) {
+  for (unsigned each = 0; each < dead; ++each) ask_for_ever(device, each);
   std::vector<std::unique_ptr<Streams>> streams;
   for (unsigned each = 0; each < dead; ++each)
     streams.push_back(std::make_unique<Streams>(device, each, 1));

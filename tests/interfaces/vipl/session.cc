@@ -147,6 +147,19 @@ void check_tags(const Device& device) {
   expect_return(VipDestroyPtag(device.nic, tag), VIP_INVALID_PTAG, "a tag that is gone");
 }
 
+/// As many tags as the NIC says, and no more. That of the device is one.
+void check_limit(const Device& device) {
+  std::vector<VIP_PROTECTION_HANDLE> tags;
+  VIP_PROTECTION_HANDLE tag = nullptr;
+  VIP_RETURN last = VIP_SUCCESS;
+  while ((last = VipCreatePtag(device.nic, &tag)) == VIP_SUCCESS) tags.push_back(tag);
+  expect_return(last, VIP_ERROR_RESOURCE, "one too many");
+  expect_equal(tags.size() + 1, device.attributes.MaxPtags, "tags of a NIC");
+  for (const VIP_PROTECTION_HANDLE each : tags) {
+    expect_ok(VipDestroyPtag(device.nic, each), "VipDestroyPtag");
+  }
+}
+
 void check_registration(const Device& device) {
   alignas(64) static char bytes[256];
   VIP_MEM_HANDLE handle = 0;
@@ -293,6 +306,7 @@ int main() {
     during.handle = device.ptag;
     during.check_all();
     check_tags(device);
+    check_limit(device);
     check_registration(device);
     check_allocation(device);
     check_creation(device);

@@ -130,6 +130,20 @@ TEST(Jobs, write_their_output_where_it_is_wanted) {
   EXPECT_EQ(run_program({"/bin/false"}, {}), 1);
 }
 
+/// The second thread needs a queue to sleep on.
+TEST(Settings, two_threads_have_two_queues) {
+  for (const Setting& setting : settings()) {
+    const auto has = [&](const char* name) {
+      const std::pair<std::string, std::string> wanted{name, "two"};
+      return std::find(setting.environment.begin(), setting.environment.end(), wanted) !=
+             setting.environment.end();
+    };
+    EXPECT_EQ(has("FULMAR_PROGRESS_THREAD"), setting.name == "verbs-thread-two") << setting.name;
+    EXPECT_TRUE(!has("FULMAR_PROGRESS_THREAD") || has("FULMAR_VERBS_QUEUES")) << setting.name;
+  }
+}
+
+/// The fast designs have to be as fast as each other, not faster than the basic one alone.
 TEST(Applications, count_when_their_result_is_right) {
   const std::string time = " Time in seconds =                     0.13\n";
   const std::string right = " Verification    =               SUCCESSFUL\n";

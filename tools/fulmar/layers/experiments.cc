@@ -42,6 +42,8 @@ std::vector<Experiment> of_mvapich2() {
        "MPI_Put and MPI_Win_flush, on a node; MPI_Put and MPI_Win_flush, over an adapter"},
       {mvapich2, "bandwidth of MPI_Put, with scheduling",
        "Puts of an epoch, over tcp; Puts of an epoch, over an adapter"},
+      {mvapich2, "header caching", "",
+       "headers are cached in the rings of verbs alone, and always (decision 0057)"},
       {mvapich2, "HPCC latency", "Pairs and rings of all ranks, 8 bytes"},
       {mvapich2, "NAS IS", "Integer sort of the NAS Parallel Benchmarks in the three stacks"},
       {mvapich2, "Gen2, latency", "Latency of the three stacks over an adapter"},
@@ -66,9 +68,13 @@ std::vector<Experiment> of_chemnitz() {
       {chemnitz, "figure 9", "Allreduce in CH3 and in ADI3"},
       {chemnitz, "section 2.6, barrier of 2 nodes",
        "The calls of Pallas' benchmark in CH3 and in ADI3, 8 bytes"},
-      {chemnitz, "section 2.6, barrier of 4 and 6 nodes", "",
-       "needs as many hosts: on one, ranks share cores and memory, which the row of all ranks "
-       "shows"},
+      {chemnitz, "section 2.6, barrier of 2, 4 and 6 nodes",
+       "A barrier of two, four and six nodes"},
+      {chemnitz, "section 2.4.1, from 32,000 bytes on",
+       "The length from which messages are announced, on a node; The length from which an adapter "
+       "moves messages"},
+      {chemnitz, "section 2.4.1, write with immediate data", "",
+       "the end of a put is a packet behind its last write (decision 0057)"},
   };
 }
 
@@ -99,6 +105,10 @@ std::vector<Experiment> of_elan() {
       {elan, "figure 7, inlined data", "Announcements with 1984 bytes inlined, and without data"},
       {elan, "figure 8, chained", "The end chained to the last write, and apart"},
       {elan, "figure 8, shared queue", "One queue of what has ended, or two"},
+      {elan, "section 3, FIN_ACK chained to the last read", "",
+       "an adapter of today fences a packet behind reads by stopping its queue (decision 0057): "
+       "the "
+       "end of a read is waited for"},
       {elan, "figure 9",
        "What the layers add to the bare ring; What the layers add to the bare adapter"},
       {elan, "table 1, basic, interrupt, one thread",

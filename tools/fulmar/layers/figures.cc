@@ -207,7 +207,7 @@ std::vector<Figure> progress_figures() {
 std::vector<Figure> figures() {
   return joined({design_figures(), stack_figures(), call_figures(), pattern_figures(),
                  progress_figures(), joining_figures(), adapter_figures(), one_sided_figures(),
-                 application_figures()});
+                 length_figures(), application_figures()});
 }
 
 }  // namespace fulmar::layers

@@ -78,6 +78,19 @@ measure::Point median_of(const std::vector<measure::Point>& points) {
   return median;
 }
 
+int ranks_of(const Run& run, const Effort& effort) {
+  switch (run.ranks) {
+    case Run::Ranks::four:
+      return 4;
+    case Run::Ranks::six:
+      return 6;
+    case Run::Ranks::all:
+      return effort.ranks;
+    default:
+      return 2;
+  }
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -188,9 +201,8 @@ std::vector<std::string> command_of(const Run& run, const Programs& programs, co
         "joining",        "--call", call, "--milliseconds", fmt::format("{}", effort.milliseconds),
         "--json",         file};
   }
-  const int count = run.ranks == Run::Ranks::all ? effort.ranks : 2;
-  std::vector<std::string> words{programs.mpiexec, "-n", std::to_string(count), programs.self,
-                                 "bench"};
+  std::vector<std::string> words{programs.mpiexec, "-n", std::to_string(ranks_of(run, effort)),
+                                 programs.self, "bench"};
   words.insert(words.end(), run.tests.begin(), run.tests.end());
   std::string sizes;
   for (const std::size_t bytes : run.sizes) {

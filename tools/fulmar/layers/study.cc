@@ -179,7 +179,7 @@ std::vector<Setting> settings() {
   add_progress_modes(all, "", Network::shm, {});
   add_adapter_designs(all);
   add_adapters(all);
-  for (const auto& more : {joining_settings(), one_sided_settings()}) {
+  for (const auto& more : {joining_settings(), one_sided_settings(), length_settings()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   add_applications(all);

@@ -26,7 +26,7 @@ enum class Network : std::uint8_t {
 struct Run {
   std::vector<std::string> tests;
   std::vector<std::size_t> sizes;  ///< of messages, in bytes
-  enum class Ranks : std::uint8_t { two, all };
+  enum class Ranks : std::uint8_t { two, four, six, all };
   Ranks ranks = Ranks::two;
   enum class Counted : std::uint8_t { no, yes };
   Counted counted = Counted::no;  ///< also what is done for a message; see counted_sizes
@@ -125,6 +125,9 @@ std::vector<Figure> adapter_figures();
 /// Those of one-sided operations, and the settings that they need.
 std::vector<Figure> one_sided_figures();
 std::vector<Setting> one_sided_settings();
+/// Those of the length from which messages are announced, and of barriers of several nodes, and the settings that they need.
+std::vector<Figure> length_figures();
+std::vector<Setting> length_settings();
 /// That of a rank that joins and leaves, and the settings that it needs.
 std::vector<Figure> joining_figures();
 std::vector<Setting> joining_settings();
