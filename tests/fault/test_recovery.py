@@ -48,12 +48,11 @@ class Recovery(FaultTest):
             with self.subTest(network=network):
                 self.recover(6, "groups", network=network, deaths=2)
 
-<<<<<<< HEAD
     def test_who_has_left_tells_its_job_of_a_death_that_only_it_can_see(self):
         result = self.outlive(4, RECOVERY, "partner", network="tcp", limit_s=LIMIT_S)
         self.assertRegex(result.stderr, r"^mpiexec: spawned job 1: rank 1 of 4 \(.*\) was killed by signal 9 \(SIGKILL\).*\n$")
         self.assertEqual(result.returncode, 137, result.stderr)
-=======
+
 
 class LongestRecovery(FaultTest):
     """fault_support.longest_recovery_s on what programs could tell."""
@@ -69,4 +68,3 @@ class LongestRecovery(FaultTest):
     def test_leaves_out_rounds_of_the_dead(self):
         told = "round 1 1000000\nround 2 1000000\ndies 2 9000000\nend 1 9500000\n"
         self.assertEqual(longest_recovery_s(told), 0.5)
->>>>>>> runs

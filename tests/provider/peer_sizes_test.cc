@@ -21,7 +21,7 @@ TEST(PeerSizes, of_a_peer_that_was_talked_to_are_as_documented) {
   EXPECT_LE(sizeof(device::Peer), 192U);
   EXPECT_LE(sizeof(channel::MappedLink), 2192U);
   EXPECT_LE(sizeof(tcp::Peer), 144U);
-  EXPECT_LE(sizeof(tcp::Connection), 384U);
+  EXPECT_LE(sizeof(tcp::Connection), 400U);
   EXPECT_LE(sizeof(verbs::Peer), 632U);
   EXPECT_LE(sizeof(ofi::Peer), 288U);
   EXPECT_LE(sizeof(bundle::Peer), 1184U);
