@@ -48,6 +48,8 @@ class LaunchService {
   /// spawned processes waits for no longer. The text says how it ended; empty: as far as is known,
   /// it runs. Cheap enough to be asked every few milliseconds.
   [[nodiscard]] virtual std::string spawned_job_ended(std::string_view parent_port) = 0;
+  /// After a `spawn` that succeeded: nobody asks about that job any more.
+  virtual void forget_spawned_job(std::string_view parent_port) = 0;
 
   /// MPI_Publish_name. Fails: service (the name is taken, or the server is dead), with a text.
   virtual base::Error publish(std::string_view service, std::string_view port,

@@ -73,6 +73,7 @@ class Spawning {
                      how.c_str());
     };
     auto connected = library_.ports->accept(port, first, give_up_or_ended);
+    unlocked(library_, [&] { library_.launcher->forget_spawned_job(port); });
     if (connected.failed()) return {connected.error(), codes_of(connected.error())};
     return {std::move(connected), started.value()};
   }

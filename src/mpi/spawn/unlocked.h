@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "mpi/library.h"
@@ -13,9 +14,14 @@ namespace fulmar::mpi {
 template <class Call>
 auto unlocked(Library& library, Call&& call) {
   const std::uint32_t depth = library.lock.suspend();
-  auto result = std::forward<Call>(call)();
-  library.lock.resume(depth);
-  return result;
+  if constexpr (std::is_void_v<std::invoke_result_t<Call>>) {
+    std::forward<Call>(call)();
+    library.lock.resume(depth);
+  } else {
+    auto result = std::forward<Call>(call)();
+    library.lock.resume(depth);
+    return result;
+  }
 }
 
 }  // namespace fulmar::mpi

@@ -123,6 +123,11 @@ std::string ForeignService::spawned_job_ended(std::string_view parent_port) {
          "tell";
 }
 
+void ForeignService::forget_spawned_job(std::string_view parent_port) {
+  const auto spawned = spawned_ns_.find(parent_port);
+  if (spawned != spawned_ns_.end()) spawned_ns_.erase(spawned);
+}
+
 /// A launcher may start its processes by a program that passes variables on.
 std::string ForeignService::parent_port() {
   std::string port = launcher_.parent_port();

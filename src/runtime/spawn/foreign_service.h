@@ -37,6 +37,7 @@ class ForeignService final : public mpi::LaunchService {
                                        std::string_view parent_port) override;
   std::string parent_port() override;
   std::string spawned_job_ended(std::string_view parent_port) override;
+  void forget_spawned_job(std::string_view parent_port) override;
   base::Error publish(std::string_view service, std::string_view port,
                       const std::vector<mpi::InfoEntry>& info) override;
   base::Result<std::string> lookup(std::string_view service,

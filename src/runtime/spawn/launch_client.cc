@@ -125,7 +125,8 @@ Error LaunchClient::take_frames() {
       if (came.request == last_request_) answers_[came.request] = std::move(*answer);
     } else if (came.kind == LaunchKind::job_ended) {
       const auto ended = wire::decode_job_ended(came.body);
-      if (ended) ended_[ended->parent_port] = ended->exit_code;
+      const auto watched = ended ? watched_.find(ended->parent_port) : watched_.end();
+      if (watched != watched_.end()) watched->second = ended->exit_code;
     }
   }
 }
@@ -154,13 +155,17 @@ const int* LaunchClient::job_ended(std::string_view parent_port) {
   while (socket_.valid() && ::poll(&entry, 1, 0) > 0) {
     if (receive(0).failed()) socket_.reset();
   }
-  const auto found = ended_.find(parent_port);
-  return found == ended_.end() ? nullptr : &found->second;
+  const auto found = watched_.find(parent_port);
+  return found == watched_.end() || !found->second ? nullptr : &*found->second;
+}
+
+void LaunchClient::watch(std::string_view parent_port) {
+  watched_.insert_or_assign(std::string(parent_port), std::nullopt);
 }
 
 void LaunchClient::forget(std::string_view parent_port) {
-  const auto found = ended_.find(parent_port);
-  if (found != ended_.end()) ended_.erase(found);
+  const auto found = watched_.find(parent_port);
+  if (found != watched_.end()) watched_.erase(found);
 }
 
 void LaunchClient::say_bye() noexcept {

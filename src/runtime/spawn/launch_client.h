@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,9 +36,10 @@ class LaunchClient {
   /// One question and its answer, which may be an error.
   base::Result<wire::LaunchAnswer> ask(wire::LaunchKind kind, std::string_view body, int limit_ms);
 
-  /// The exit code of a job that was spawned with this port, if it has ended; else null. Does not wait.
+  /// A job that is spawned with that port is watched until `forget`.
+  void watch(std::string_view parent_port);
+  /// The exit code of a job that is watched, if it has ended; else null. Does not wait.
   [[nodiscard]] const int* job_ended(std::string_view parent_port);
-  /// This process spawns with that port (again): what an earlier job has left under it is forgotten.
   void forget(std::string_view parent_port);
   /// Leaves in the proper way.
   void say_bye() noexcept;
@@ -52,7 +54,8 @@ class LaunchClient {
   wire::LaunchReader reader_;
   std::uint32_t last_request_ = 0;
   std::map<std::uint32_t, wire::LaunchAnswer> answers_;
-  std::map<std::string, int, std::less<>> ended_;
+  /// By the port of the spawning process: exit codes of jobs that are watched, and that have ended.
+  std::map<std::string, std::optional<int>, std::less<>> watched_;
 };
 
 }  // namespace fulmar::runtime

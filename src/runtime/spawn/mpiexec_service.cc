@@ -31,13 +31,16 @@ MpiexecService::~MpiexecService() {
   if (client_) client_->say_bye();
 }
 
+Error MpiexecService::connect() {
+  if (client_) return {};
+  auto connected = connect_();
+  if (connected.ok()) client_.emplace(std::move(*connected));
+  return connected.error();
+}
+
 base::Result<wire::LaunchAnswer> MpiexecService::ask(LaunchKind kind, std::string_view body,
                                                      int limit_ms) {
-  if (!client_) {
-    auto connected = connect_();
-    if (connected.failed()) return connected.error();
-    client_.emplace(std::move(*connected));
-  }
+  if (const Error error = connect(); error.failed()) return error;
   auto answer = client_->ask(kind, body, limit_ms);
   if (answer.failed()) client_.reset();
   return answer;
@@ -52,10 +55,16 @@ base::Result<std::vector<int>> MpiexecService::spawn(const std::vector<mpi::Spaw
     order.programs.push_back({command.program, command.arguments,
                               static_cast<std::uint32_t>(command.processes), command.info});
   }
-  if (client_) client_->forget(parent_port);
+  if (const Error error = connect(); error.failed()) {
+    return failure(ErrorClass::spawn, "%s", error.text().c_str());
+  }
+  client_->watch(parent_port);
   const auto answer = ask(LaunchKind::spawn, encode_body(order), LaunchClient::spawn_limit_ms);
   if (answer.failed()) return failure(ErrorClass::spawn, "%s", answer.error().text().c_str());
-  if (const Error error = error_of(answer.value()); error.failed()) return error;
+  if (const Error error = error_of(answer.value()); error.failed()) {
+    client_->forget(parent_port);
+    return error;
+  }
   if (answer.value().codes.size() != processes) {
     return failure(ErrorClass::spawn, "mpiexec tells of %zu processes where %zu were asked for",
                    answer.value().codes.size(), processes);
@@ -70,6 +79,10 @@ std::string MpiexecService::spawned_job_ended(std::string_view parent_port) {
   const int* const exit_code = client_->job_ended(parent_port);
   if (exit_code == nullptr) return {};
   return "the spawned processes have ended with exit code " + std::to_string(*exit_code);
+}
+
+void MpiexecService::forget_spawned_job(std::string_view parent_port) {
+  if (client_) client_->forget(parent_port);
 }
 
 /// The port, for a lookup.

@@ -23,6 +23,7 @@ class MpiexecService final : public mpi::LaunchService {
                                        std::string_view parent_port) override;
   std::string parent_port() override;
   std::string spawned_job_ended(std::string_view parent_port) override;
+  void forget_spawned_job(std::string_view parent_port) override;
   base::Error publish(std::string_view service, std::string_view port,
                       const std::vector<mpi::InfoEntry>& info) override;
   base::Result<std::string> lookup(std::string_view service,
@@ -31,6 +32,7 @@ class MpiexecService final : public mpi::LaunchService {
                         const std::vector<mpi::InfoEntry>& info) override;
 
  private:
+  base::Error connect();
   base::Result<wire::LaunchAnswer> ask(wire::LaunchKind kind, std::string_view body, int limit_ms);
   base::Result<std::string> ask_about_name(wire::LaunchKind kind, std::string_view service,
                                            std::string_view port);

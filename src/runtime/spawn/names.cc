@@ -49,6 +49,9 @@ class WithNames final : public mpi::LaunchService {
   std::string spawned_job_ended(std::string_view parent_port) override {
     return launcher_->spawned_job_ended(parent_port);
   }
+  void forget_spawned_job(std::string_view parent_port) override {
+    launcher_->forget_spawned_job(parent_port);
+  }
   base::Error publish(std::string_view service, std::string_view port,
                       const std::vector<InfoEntry>& /*info*/) override {
     return names_->publish(service, port);

@@ -35,6 +35,10 @@ class SerializedService final : public mpi::LaunchService {
     const std::unique_lock guard(in_use_, std::try_to_lock);
     return guard.owns_lock() ? service_->spawned_job_ended(parent_port) : std::string();
   }
+  void forget_spawned_job(std::string_view parent_port) override {
+    const std::lock_guard guard(in_use_);
+    service_->forget_spawned_job(parent_port);
+  }
   base::Error publish(std::string_view service, std::string_view port,
                       const std::vector<mpi::InfoEntry>& info) override {
     const std::lock_guard guard(in_use_);

@@ -87,6 +87,9 @@ TEST(ForeignService, A_job_that_does_not_connect_in_time_has_ended) {
   while (impatient.spawned_job_ended("port").empty()) {
   }
   EXPECT_EQ(patient.spawned_job_ended("port"), "");
+  EXPECT_NE(impatient.spawned_job_ended("port"), "");
+  impatient.forget_spawned_job("port");
+  EXPECT_EQ(impatient.spawned_job_ended("port"), "");
   EXPECT_EQ(impatient.spawned_job_ended("other"), "");
 }
 
