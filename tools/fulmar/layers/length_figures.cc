@@ -18,8 +18,6 @@ namespace fulmar::layers {
 
 namespace {
 
-using report::short_number;
-
 const std::vector<std::size_t> swept_sizes{kib,      2 * kib,  4 * kib,   8 * kib,  16 * kib,
                                            32 * kib, 64 * kib, 128 * kib, 256 * kib};
 constexpr std::array<int, 5> node_kilobytes{1, 4, 16, 64, 256};
