@@ -25,7 +25,8 @@ using OpenConnection =
 
 /// Makes an intercommunicator of the group of `comm` and the one at the other end of a connection
 /// between the roots (MPI 5.0 section 11.9). Collective over both; fails in all processes of both
-/// groups or in none, but where the connection breaks in the last step.
+/// groups or in none, but where the connection breaks in the last step: then the group that has failed
+/// revokes the communicator of the other one.
 ///
 /// In three steps the roots exchange, and broadcast to their groups: the members and their
 /// addresses; the keys that the jobs will share; whether all members are ready to be sent to.

@@ -57,8 +57,7 @@ struct Connection {
 struct Peer {
   PeerLife life;  ///< open and closing: what lane 0 is; closed: the other lanes are being closed
   std::uint32_t dead_after_ms = tcp::dead_after_ms;
-  bool parts =
-      false;  ///< it has said `part`: nothing is kept of it when its connections have ended
+  bool parts = false;  ///< it has said `part`: nothing of it outlives its connections
   std::uint64_t silent_since_ns = UINT64_MAX;  ///< on other networks; UINT64_MAX: it is not
   std::array<std::unique_ptr<Connection>, most_lanes> lanes;
 };
