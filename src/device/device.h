@@ -265,6 +265,7 @@ class Device {
  private:
   // protocol/send.cc
   std::uint32_t inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept;
+  std::uint32_t head_bytes(const Operation& send) noexcept;
   void send_to_self(Operation& operation) noexcept;
   fabric::Post post_eager(Operation& operation) noexcept;
   fabric::Post post_announcement(Operation& operation) noexcept;
@@ -347,6 +348,9 @@ class Device {
   // rendezvous.cc
   bool could_share(const Operation& receive) noexcept;
   void choose_copy(Operation& receive) noexcept;
+  void run_rendezvous(Operation& receive, const Announced& message) noexcept;
+  void receive_head(Operation& receive, Peer& peer, const Announced& message,
+                    const fabric::Body& body) noexcept;
   bool can_rndv_share(const Operation& receive, const Announced& message) noexcept;
   bool start_rndv_share(Operation& receive, const Announced& message) noexcept;
   unsigned step_rndv_share(Operation& operation, bool& in_place) noexcept;
@@ -467,6 +471,7 @@ class Device {
   Completions completions_;
   SharePool shares_;
   CopyChoice copy_choice_;
+  Heads heads_;
   std::array<iovec, most_pieces> pieces_;  ///< of the last answer of `place`
   Operation* active_ = nullptr;            ///< long transfers that move with progress
   Operation* next_active_ = nullptr;       ///< the next one for `advance_active`

@@ -46,7 +46,7 @@ inline constexpr std::uint64_t rts_open = 2;
 inline constexpr std::uint64_t rts_puts = 4;
 /// The first bytes of the message are behind the body, at most `most_inlined_bytes` of them.
 inline constexpr std::uint64_t rts_inlined = 8;
-inline constexpr std::uint64_t most_inlined_bytes = 16U << 10;
+inline constexpr std::uint64_t most_inlined_bytes = 32U << 10;
 
 /// `cts_shared`: the receiver's buffer, and the descriptor from which both sides take pieces.
 struct SharedCopyBody {

@@ -98,23 +98,24 @@ void Device::on_eager_sync(const Packet& packet) noexcept {
 
 namespace {
 
-/// The first bytes of the message that came with the rts; nullopt where the rts is invalid.
-std::optional<std::span<const std::byte>> inlined_in(const wire::RtsBody& rts,
-                                                     std::span<const std::byte> body) noexcept {
-  if ((rts.flags & wire::rts_inlined) == 0) return std::span<const std::byte>();
-  const auto inlined = body.subspan(sizeof rts);
-  if (inlined.size() > std::min(rts.length, wire::most_inlined_bytes)) return std::nullopt;
-  return inlined;
+/// How many bytes of the message came with the rts; nullopt where that cannot be.
+std::optional<std::uint32_t> inlined_in(const wire::RtsBody& rts,
+                                        std::uint64_t body_bytes) noexcept {
+  if ((rts.flags & wire::rts_inlined) == 0) return 0;
+  const std::uint64_t inlined = body_bytes - sizeof rts;
+  if (inlined > std::min(rts.length, wire::most_inlined_bytes)) return std::nullopt;
+  return static_cast<std::uint32_t>(inlined);
 }
 
 }  // namespace
 
 void Device::on_announcement(const Packet& packet) noexcept {
   const match::Key key = packet.key();
-  const std::span<const std::byte> body = packet.body.bytes();
-  const auto rts = handlers_.decode<wire::RtsBody>(body);
+  const fabric::Body& body = packet.body;
+  const auto rts =
+      handlers_.decode<wire::RtsBody>(body.part(0, std::min(body.size(), sizeof(wire::RtsBody))));
   if (!rts) return;
-  const auto inlined = inlined_in(*rts, body);
+  const auto inlined = inlined_in(*rts, body.size());
   if (!inlined) {
     ++stats_.counters().malformed;
     return;
@@ -128,12 +129,14 @@ void Device::on_announcement(const Packet& packet) noexcept {
   if (posted != nullptr) {
     Operation& receive = *operation_of(posted);
     settle_length(receive, key, rts->length);
-    const auto count = static_cast<std::uint32_t>(inlined->size());
-    if (count != 0)
-      copy_body(receive.buffer, 0, *inlined, 0, std::min<std::uint64_t>(count, receive.length));
-    return start_rendezvous(receive, peer, {rts->send, rts->address, rts->flags, rts->key, count});
+    const Announced message{rts->send, rts->address, rts->flags, rts->key, *inlined};
+    if (*inlined == 0) return start_rendezvous(receive, peer, message);
+    if (peer.mapped()) return receive_head(receive, peer, message, body);
+    copy_body(receive.buffer, 0, body, sizeof *rts,
+              std::min<std::uint64_t>(*inlined, receive.length));
+    return start_rendezvous(receive, peer, message);
   }
-  Arrival* arrival = make_arrival(inlined->size());
+  Arrival* arrival = make_arrival(*inlined);
   if (arrival == nullptr) return;
   arrival->unexpected.key = key;
   arrival->kind = Arrival::Kind::announced;
@@ -143,8 +146,12 @@ void Device::on_announcement(const Packet& packet) noexcept {
   arrival->address = rts->address;
   arrival->flags = static_cast<std::uint8_t>(rts->flags);  // all that are defined are low bits
   arrival->rkey = rts->key;
-  arrival->inlined = static_cast<std::uint16_t>(inlined->size());
-  base::copy_bytes(arrival->bytes(), inlined->data(), inlined->size());
+  arrival->inlined = static_cast<std::uint16_t>(*inlined);
+  if (*inlined != 0) {
+    const std::span<const std::byte> head = body.part(sizeof *rts, *inlined);
+    if (body.torn()) return arrivals_.free(arrival);
+    base::copy_bytes(arrival->bytes(), head.data(), head.size());
+  }
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
   if (early) await_turn(*arrival);
@@ -187,6 +194,7 @@ void Device::acknowledge(Operation& send) noexcept {
     return;
   }
   if (active) deactivate(send);
+  if (!active) heads_.note(send.buffer.bytes, false);
   finish_send(send);
 }
 

@@ -161,6 +161,39 @@ class CopyChoice {
   std::array<Class, 32> classes_{};
 };
 
+/// What a sender knows of the way that its long messages to ranks of the node take: it puts the first bytes behind
+/// the announcement of those that have lately been streamed, so that the receiver copies them while its answer is
+/// under way. One at a time: in a queue of messages the answer is there before it is needed.
+class Heads {
+ public:
+  /// Bytes that travel with the announcement, and the longest message for which that counts.
+  static constexpr std::uint64_t head_bytes = std::uint64_t{32} << 10;
+  static constexpr std::uint64_t longest_bytes = std::uint64_t{2} << 20;
+
+  [[nodiscard]] std::uint64_t wanted(std::uint64_t length) const noexcept {
+    const bool fits = length > head_bytes && length <= longest_bytes;
+    return fits && under_way_ == nullptr && (lengths_ & bit(length)) != 0 ? head_bytes : 0;
+  }
+  /// The announcement of `send` has left with a head.
+  void begin(const void* send) noexcept { under_way_ = send; }
+  /// The answer to it has come, or will not.
+  void end(const void* send) noexcept {
+    if (under_way_ == send) under_way_ = nullptr;
+  }
+  /// How a message was or is moved.
+  void note(std::uint64_t length, bool streamed) noexcept {
+    lengths_ = streamed ? lengths_ | bit(length) : lengths_ & ~bit(length);
+  }
+
+ private:
+  static constexpr std::uint64_t bit(std::uint64_t length) noexcept {
+    return std::uint64_t{1} << (std::bit_width(length) & 63);
+  }
+
+  const void* under_way_ = nullptr;
+  std::uint64_t lengths_ = 0;  ///< bit n: of lengths with n significant bits
+};
+
 /// The timed messages of one sender: how long each occupied the path from the sender. In a
 /// queue that is counted from the end of the previous one.
 class Occupied {

@@ -128,6 +128,10 @@ void Device::start_rendezvous(Operation& receive, Peer& peer, const Announced& m
     return finish_rendezvous(receive);
   }
   choose_copy(receive);
+  run_rendezvous(receive, message);
+}
+
+void Device::run_rendezvous(Operation& receive, const Announced& message) noexcept {
   for (const Protocol& protocol : protocol_table) {
     if (protocol.start == nullptr) continue;
     const bool applies = protocol.applies == nullptr || (this->*protocol.applies)(receive, message);

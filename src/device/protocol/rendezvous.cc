@@ -22,7 +22,7 @@
 ///   This always works. It is used for data that are not one run at the sender, and the others fall
 ///   back to it, also in the middle of a message, when the kernel refuses a copy. Networks take the
 ///   bytes from the sender's memory and put them into the receiver's; see
-///   device/protocol/in_place.cc.
+///   device/protocol/in_place.cc. Within a node the first bytes travel with the announcement (`Heads`).
 /// * fetch, put: adapters read or write the peer's memory; see device/protocol/remote.cc.
 ///
 /// One handshake in each case: rts, and `fin` when the receiver has all (stream needs none).
@@ -63,6 +63,31 @@ void Device::choose_copy(Operation& receive) noexcept {
   receive.way = pick.way;
   receive.way_counts = pick.counts;
   receive.started_ns = base::now_ns();
+}
+
+/// The announcement of a message within the node has brought its first bytes, of which some may yet be
+/// on their way through the ring. Where the rest will be streamed it is asked for before they are copied.
+void Device::receive_head(Operation& receive, Peer& peer, const Announced& message,
+                          const fabric::Body& body) noexcept {
+  const std::uint64_t bytes = std::min<std::uint64_t>(message.inlined, receive.length);
+  const bool has_rest = receive.length > bytes;
+  receive.peer = &peer;
+  receive.peer_cookie = message.send;
+  receive.remote = message.address;
+  receive.inlined = message.inlined;
+  receive.moved = 0;
+  receive.way = LongCopy::automatic;
+  if (has_rest) choose_copy(receive);
+  const bool streams = receive.way == LongCopy::stream;
+  if (streams) start_stream(receive);
+  copy_body(receive.buffer, 0, body, sizeof(wire::RtsBody), bytes);
+  if (streams)
+    return;  // should the peer have died meanwhile, that ends the receive as any other one
+  if (body.torn()) [[unlikely]] {
+    receive.outcome.error = base::ErrorClass::proc_failed;
+    return finish(receive);
+  }
+  has_rest ? run_rendezvous(receive, message) : finish_rendezvous(receive);
 }
 
 bool Device::can_rndv_share(const Operation& receive, const Announced& /*message*/) noexcept {
@@ -116,7 +141,7 @@ void Device::start_stream(Operation& receive) noexcept {
               receive.length);
   receive.stage = Stage::streaming;
   receive.protocol = &protocol(ProtocolId::rndv_stream);
-  receive.moved = 0;
+  receive.moved = receive.inlined;
   receive.own_cookie = cookies_.add(receive);
   const wire::StreamBody body{receive.peer_cookie, receive.own_cookie, receive.length};
   outbox_.send_control(*receive.peer, PacketKind::cts_stream, receive.key(), wire::bytes_of(body));
@@ -145,6 +170,8 @@ void Device::on_clear_to_share(Peer& peer, const wire::SharedCopyBody& request) 
     return;
   }
   if (send->transfer != nullptr) close_memory(*send);
+  heads_.note(send->buffer.bytes, false);
+  heads_.end(send);
   send->stage = Stage::sharing;
   send->remote = request.address;
   send->length = request.length;
@@ -157,18 +184,20 @@ void Device::on_clear_to_stream(Peer& peer, const wire::StreamBody& request) noe
   Operation* send = named(peer, request.send, true);
   if (send == nullptr) return;
   if ((send->stage != Stage::announced && send->stage != Stage::sharing) ||
-      request.length > send->buffer.bytes) {
+      request.length > send->buffer.bytes || request.length <= send->inlined) {
     ++stats_.counters().malformed;
     return;
   }
   if (send->stage == Stage::sharing) deactivate(*send);
   if (send->transfer != nullptr) close_memory(*send);
+  if (peer.mapped()) heads_.note(send->buffer.bytes, true);
+  heads_.end(send);
   send->stage = Stage::streaming;
   std::construct_at(&send->stream);
   send->protocol = &protocol(ProtocolId::rndv_stream);
   send->peer_cookie = request.receive;
   send->length = request.length;
-  send->moved = 0;
+  send->moved = send->inlined;
   activate(*send);
 }
 

@@ -175,9 +175,21 @@ std::uint32_t Device::inlined_bytes(const Operation& send, const wire::RtsBody& 
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, limit - sizeof body));
 }
 
+/// The same for a message within the node that is likely to be streamed.
+std::uint32_t Device::head_bytes(const Operation& send) noexcept {
+  if (!send.peer->mapped() || active_ != nullptr) return 0;
+  const std::uint64_t wanted = heads_.wanted(send.buffer.bytes);
+  if (wanted == 0) return 0;
+  const std::size_t limit = transports_.body_limit(*send.peer, sizeof(wire::RtsBody) + wanted);
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(wanted, limit - std::min(limit, sizeof(wire::RtsBody))));
+}
+
 Post Device::post_announcement(Operation& operation) noexcept {
   wire::RtsBody body = announcement_of(operation, false);
   operation.inlined = inlined_bytes(operation, body);
+  const std::uint32_t head = operation.inlined == 0 ? head_bytes(operation) : 0;
+  operation.inlined += head;
   if (operation.inlined != 0) body.flags |= wire::rts_inlined;
   const wire::Envelope envelope{PacketKind::rts, 0, operation.key().context, operation.key().tag,
                                 static_cast<std::uint32_t>(sizeof body + operation.inlined)};
@@ -186,6 +198,7 @@ Post Device::post_announcement(Operation& operation) noexcept {
   const Post post = transports_.put(*operation.peer, envelope,
                                     BodyWriter(wire::bytes_of(body), operation.buffer, 0));
   if (post == Post::again) return post;
+  if (head != 0) heads_.begin(&operation);
   operation.stage = Stage::announced;
   check_read_by_peer(operation.buffer);
   stats_.count_announced(operation.key(), operation.buffer.bytes);
@@ -195,6 +208,7 @@ Post Device::post_announcement(Operation& operation) noexcept {
 void Device::finish_send(Operation& operation) noexcept {
   if (operation.own_cookie != 0) {
     cookies_.remove(operation.own_cookie);
+    heads_.end(&operation);
     if (operation.transfer != nullptr) close_memory(operation);
     if (operation.stage == Stage::streaming && operation.is_send && operation.stream.token != 0)
       completions_.remove(operation.stream.token);

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -66,6 +68,121 @@ TEST_F(NodeData, Out_of_turn_is_dropped) {
   data(60, 40);
   EXPECT_TRUE(receive_.done());
   EXPECT_EQ(memory_, std::vector<std::byte>(100, std::byte{1}));
+}
+
+/// Long messages from device 0 to device 1, whose first bytes may travel with the announcement.
+class NodeHeads : public testing::Test {
+ protected:
+  NodeHeads() : node_(Threads::one) { device(1).set_long_copy(LongCopy::stream); }
+
+  Device& device(std::uint32_t id) { return node_.device(id); }
+  static std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
+    std::vector<std::byte> data(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+      data[i] = static_cast<std::byte>(i * 7 + i / 256 + seed);
+    return data;
+  }
+  void step(const Operation& one, const Operation& other) {
+    for (int i = 0; i < 1000 && !(one.done() && other.done()); ++i) {
+      (void)device(0).progress();
+      (void)device(1).progress();
+    }
+  }
+  enum class First { receive, send };
+  struct Sent {
+    bool whole = false;
+    base::ErrorClass error = base::ErrorClass::success;
+    std::uint32_t head = 0;  ///< bytes that came with the announcement
+  };
+  /// One message into a buffer of `room` bytes.
+  Sent exchange(std::size_t bytes, std::size_t room, First first) {
+    const std::vector<std::byte> data = pattern(bytes, ++seed_);
+    std::vector<std::byte> memory(room);
+    Operation send;
+    Operation receive;
+    send.posted.key = {0, 1, 5};
+    send.buffer = {const_cast<std::byte*>(data.data()), bytes, nullptr};
+    receive.posted.key = {0, 0, 5};
+    receive.buffer = {memory.data(), room, nullptr};
+    if (first == First::receive) device(1).start_receive(receive);
+    device(0).start_send(send);
+    const std::uint32_t head = send.inlined;
+    for (int i = 0; first == First::send && i < 10; ++i) (void)device(1).progress();
+    if (first == First::send) device(1).start_receive(receive);
+    step(send, receive);
+    EXPECT_TRUE(send.done() && receive.done());
+    EXPECT_EQ(receive.outcome.bytes, std::min(bytes, room));
+    const bool whole =
+        std::equal(memory.begin(), memory.begin() + std::min(bytes, room), data.begin());
+    return {whole, receive.outcome.error, head};
+  }
+
+  Node node_;
+  unsigned seed_ = 0;
+};
+
+TEST_F(NodeHeads, Messages_that_are_streamed_bring_their_first_bytes) {
+  for (const std::size_t bytes : {std::size_t{70000}, std::size_t{200001}, std::size_t{1} << 20}) {
+    EXPECT_EQ(exchange(bytes, bytes, First::receive).head, 0U) << "nothing is known of this length";
+    for (const First first : {First::receive, First::send}) {
+      const Sent sent = exchange(bytes, bytes, first);
+      EXPECT_EQ(sent.head, Heads::head_bytes);
+      EXPECT_TRUE(sent.whole) << bytes;
+    }
+  }
+  EXPECT_EQ(device(1).counters().malformed, 0U);
+}
+
+TEST_F(NodeHeads, Buffer_may_end_within_or_behind_the_head) {
+  constexpr std::size_t bytes = 200000;
+  (void)exchange(bytes, bytes, First::receive);
+  for (const std::size_t room : {std::size_t{0}, std::size_t{1000}, std::size_t{Heads::head_bytes},
+                                 std::size_t{Heads::head_bytes + 1}, bytes - 1}) {
+    for (const First first : {First::receive, First::send}) {
+      (void)exchange(bytes, bytes, First::receive);  // one that fits into its head says nothing
+      const Sent sent = exchange(bytes, room, first);
+      EXPECT_EQ(sent.head, Heads::head_bytes) << room;
+      EXPECT_TRUE(sent.whole) << room;
+      EXPECT_EQ(sent.error, base::ErrorClass::truncate) << room;
+    }
+  }
+  EXPECT_EQ(device(0).counters().malformed + device(1).counters().malformed, 0U);
+}
+
+TEST_F(NodeHeads, Copies_through_the_kernel_end_them) {
+  constexpr std::size_t bytes = 200000;
+  (void)exchange(bytes, bytes, First::receive);
+  device(1).set_long_copy(LongCopy::share);
+  const Sent last = exchange(bytes, bytes, First::receive);
+  EXPECT_EQ(last.head, Heads::head_bytes);
+  EXPECT_TRUE(last.whole);
+  const Sent next = exchange(bytes, bytes, First::receive);
+  EXPECT_EQ(next.head, 0U);
+  EXPECT_TRUE(next.whole);
+}
+
+TEST_F(NodeHeads, Only_one_of_a_queue_has_one) {
+  constexpr std::size_t bytes = 200000;
+  (void)exchange(bytes, bytes, First::receive);
+  const std::vector<std::byte> data = pattern(bytes, 3);
+  std::vector<std::byte> memory(bytes);
+  std::array<Operation, 3> sends;
+  std::array<Operation, 3> receives;
+  for (std::size_t i = 0; i < sends.size(); ++i) {
+    sends[i].posted.key = {0, 1, 5};
+    sends[i].buffer = {const_cast<std::byte*>(data.data()), bytes, nullptr};
+    device(0).start_send(sends[i]);
+    EXPECT_EQ(sends[i].inlined, i == 0 ? Heads::head_bytes : 0U);
+  }
+  for (Operation& receive : receives) {
+    receive.posted.key = {0, 0, 5};
+    receive.buffer = {memory.data(), bytes, nullptr};
+    device(1).start_receive(receive);
+  }
+  step(sends.back(), receives.back());
+  for (const Operation& receive : receives) EXPECT_TRUE(receive.done());
+  EXPECT_EQ(memory, data);
+  EXPECT_EQ(exchange(bytes, bytes, First::receive).head, Heads::head_bytes);
 }
 
 }  // namespace
