@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "match/key.h"
+#include "mpi/comm/world.h"
 #include "mpi/library.h"
 #include "mpi/rma/win.h"
 
@@ -16,14 +17,27 @@ using mpi::Comm;
 
 constexpr std::uint32_t kind_mask = 7;  // of a context; see mpi::ContextIds
 
-/// "ranks 0 2 4 of the job"; of many the first.
+/// "ranks 0 2 4 of the job", of many the first; those of other jobs as "rank 0 of job 5d0a11c4".
 std::string members_text(const Comm& comm) {
   constexpr int most = 6;
-  std::string text = comm.routes.size() == 1 ? "rank" : "ranks";
+  const std::uint32_t own = comm.library->world->processes;
+  std::string numbers;
+  std::string others;
+  int own_count = 0;
   for (int i = 0; i < std::min(comm.routes.size(), most); ++i) {
-    text += " " + std::to_string(comm.routes[i].peer);
+    const std::uint32_t peer = comm.routes[i].peer;
+    if (peer < own) {
+      numbers += " " + std::to_string(peer);
+      ++own_count;
+    } else {
+      others += (others.empty() ? "" : ", ") + comm.device->processes().text_of(peer);
+    }
   }
-  return text + (comm.routes.size() > most ? " ... of the job" : " of the job");
+  const char* const more = comm.routes.size() > most ? " ..." : "";
+  if (own_count == 0) return others + more;
+  std::string text = own_count == 1 && *more == '\0' ? "rank" : "ranks";
+  text += numbers + (others.empty() ? more : "") + " of the job";
+  return others.empty() ? text : text + ", " + others + more;
 }
 
 }  // namespace
@@ -58,6 +72,9 @@ std::string rank_text(Comm* comm, std::uint32_t peer) {
   if (peer == match::any_peer) return "any source";
   const int rank = comm != nullptr ? comm->rank_of(peer) : static_cast<int>(peer);
   std::string text = "rank " + std::to_string(rank);
+  if (comm != nullptr && peer >= comm->library->world->processes) {
+    return text + " (" + comm->device->processes().text_of(peer) + ")";
+  }
   if (rank != static_cast<int>(peer)) text += " (" + std::to_string(peer) + " of the job)";
   return text;
 }

@@ -25,7 +25,7 @@ enum class Members : bool { left_out, told };
 /// The window whose own communicator this is; nullptr where it is the program's.
 [[nodiscard]] const mpi::Win* window_of(const mpi::Comm& comm);
 
-/// "rank 1", and which one of the job where that is another number.
+/// "rank 1", and which one of the job where that is another number, or of which other job.
 [[nodiscard]] std::string rank_text(mpi::Comm* comm, std::uint32_t peer);
 
 /// The number of a communicator that is the same in all its members; never 0. It has some.

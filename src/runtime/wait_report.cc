@@ -126,6 +126,7 @@ class Writer {
   }
 
   void describe(const WaitNote& note) {
+    within_job_ = note.kind != WaitNote::Kind::nothing;
     switch (note.kind) {
       case WaitNote::Kind::message:
         return describe(*static_cast<const Operation*>(note.subject), "");
@@ -160,14 +161,21 @@ class Writer {
     return body_;
   }
 
-  /// mpiexec knows only the ranks of this job; the state of processes of other jobs is
-  /// unknown.
+  /// mpiexec finds the processes that are waited for by their ranks in this job. Of other jobs it
+  /// gets the ids, of all that are known unless the wait is surely for this job's ranks.
   void leave_out_other_jobs() {
     const auto peers = std::span(body_.peers).first(body_.peer_count);
     const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };
-    if (std::none_of(peers.begin(), peers.end(), is_foreign)) return;
-    set_kind(wire::WaitKind::other);
-    body_.peer_count = 0;
+    if (std::any_of(peers.begin(), peers.end(), is_foreign)) {
+      set_kind(wire::WaitKind::other);
+      body_.peer_count = 0;
+      within_job_ = false;
+    }
+    if (within_job_) return;
+    for (const auto& other : library_.device->processes().other_jobs()) {
+      if (body_.job_count < body_.jobs.size()) body_.jobs[body_.job_count] = other.job;
+      if (body_.job_count <= body_.jobs.size()) ++body_.job_count;
+    }
   }
 
  private:
@@ -244,6 +252,7 @@ class Writer {
       return add_peer(key.peer);
     }
     set_kind(wire::WaitKind::any);
+    within_job_ = comm != nullptr && !mpi::spans_jobs(*comm);
     if (comm == nullptr) return;
     for (const mpi::Route route : comm->routes) {
       if (body_.peer_count == body_.peers.size()) return;
@@ -258,6 +267,7 @@ class Writer {
       return describe(operation, "for a ");
     }
     what_ = std::string("for ") + kind.name;
+    within_job_ = request.comm != nullptr && !mpi::spans_jobs(*request.comm);
     if (request.comm != nullptr) what_ += " on " + name_of(request.comm);
     add_posted(request.comm);
   }
@@ -277,7 +287,8 @@ class Writer {
   void describe_collective(const Comm* comm) {
     set_kind(wire::WaitKind::collective);
     what_ = "on " + name_of(comm);
-    if (comm != nullptr && mpi::spans_jobs(*comm)) return set_kind(wire::WaitKind::other);
+    within_job_ = comm != nullptr && !mpi::spans_jobs(*comm);
+    if (comm != nullptr && !within_job_) return set_kind(wire::WaitKind::other);
     if (comm == nullptr || comm->is_inter || comm->routes.empty()) return;
     body_.comm = common_number(*comm);
     body_.member_count = static_cast<std::uint32_t>(comm->routes.size());
@@ -297,6 +308,7 @@ class Writer {
     if (win->watch.waits.back()->what == mpi::WindowWait::For::fence) {
       return describe_collective(comm);
     }
+    within_job_ = !mpi::spans_jobs(*comm);
     const WindowWaitText text = explain(*win->watch.waits.back());
     what_ = text.what;
     set_kind(text.kind);
@@ -320,6 +332,7 @@ class Writer {
 
   const mpi::Library& library_;
   wire::WaitBody body_;
+  bool within_job_ = true;  ///< only ranks of this job can end the wait
   std::string call_;
   std::string what_;
   std::string hint_;

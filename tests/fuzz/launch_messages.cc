@@ -64,6 +64,7 @@ void launch_messages(std::span<const std::uint8_t> input) {
   look_at_body(bytes, wire::decode_name);
   look_at_body(bytes, wire::decode_answer);
   look_at_body(bytes, wire::decode_job_ended);
+  look_at_body(bytes, wire::decode_stillness);
   // Small lengths, so that texts and lists end within the input.
   std::string small;
   for (const char byte : bytes) {
@@ -71,6 +72,7 @@ void launch_messages(std::span<const std::uint8_t> input) {
   }
   look_at_body(small, wire::decode_spawn);
   look_at_body(small, wire::decode_answer);
+  look_at_body(small, wire::decode_stillness);
   look_at_stream(bytes);
   look_at_stream(wire::encode_frame(wire::LaunchKind::publish, 1, small.substr(0, 300)) + bytes);
   look_at_stream(wire::encode_frame(wire::LaunchKind::lookup, 1, bytes.substr(0, 300)) + small);

@@ -13,6 +13,8 @@
 static int rank;
 static int size;
 static int value;
+static char* program;
+static const char* file_argument;
 
 static void receive(int source, int tag, MPI_Comm comm) {
   MPI_Recv(&value, 1, MPI_INT, source, tag, comm, MPI_STATUS_IGNORE);
@@ -262,6 +264,91 @@ static void one_in_iread_all(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Starts this program again as `name`, and returns the intercommunicator with it. */
+static MPI_Comm spawn(char* name, int processes) {
+  MPI_Comm children;
+  char* arguments[] = {name, NULL};
+  MPI_Comm_spawn(program, arguments, processes, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                 MPI_ERRCODES_IGNORE);
+  return children;
+}
+
+static MPI_Comm parents(void) {
+  MPI_Comm comm;
+  MPI_Comm_get_parent(&comm);
+  return comm;
+}
+
+static void with_its_child(void) { receive(1, 7, spawn("with_its_parent", 2)); }
+
+static void with_its_parent(void) {
+  if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) receive(0, 8, parents());
+}
+
+static void merged_barrier(void) {
+  MPI_Comm all;
+  MPI_Intercomm_merge(spawn("merged_receive", 1), 0, &all);
+  MPI_Barrier(all);
+}
+
+static void merged_receive(void) {
+  MPI_Comm all;
+  MPI_Intercomm_merge(parents(), 1, &all);
+  receive(MPI_ANY_SOURCE, 3, all);
+}
+
+/* The parent may go on for ever: two spawned ones do not. */
+static void children_alone(void) {
+  (void)spawn("head_to_head", 2);
+  sleep(600);
+}
+
+static void waits_for_slow_child(void) { receive(0, 9, spawn("slow_child", 1)); }
+
+static void slow_child(void) {
+  sleep(6);
+  send(0, 9, parents());
+}
+
+/* Who accepts waits for programs that nobody here knows. */
+static void accepts(void) {
+  MPI_Comm client;
+  char port[MPI_MAX_PORT_NAME];
+  MPI_Open_port(MPI_INFO_NULL, port);
+  MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &client);
+}
+
+/* The second argument names a file for the port. The client is of another mpiexec, and slow. */
+static void waits_for_client(void) {
+  MPI_Comm client;
+  char port[MPI_MAX_PORT_NAME];
+  if (rank == 0) {
+    MPI_Open_port(MPI_INFO_NULL, port);
+    FILE* const file = fopen(file_argument, "w");
+    if (file == NULL || fprintf(file, "%s\n", port) < 0 || fclose(file) != 0) {
+      MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+  }
+  MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &client);
+  if (rank == 0) receive(0, 9, client);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_disconnect(&client);
+}
+
+static void slow_client(void) {
+  MPI_Comm server;
+  char port[MPI_MAX_PORT_NAME];
+  FILE* const file = fopen(file_argument, "r");
+  if (file == NULL || fgets(port, sizeof port, file) == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+  fclose(file);
+  port[strcspn(port, "\n")] = '\0';
+  MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &server);
+  sleep(6);
+  send(0, 9, server);
+  MPI_Comm_disconnect(&server);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -294,12 +381,24 @@ static const struct {
     {"crawls", crawls},
     {"one_in_write_all", one_in_write_all},
     {"one_in_iread_all", one_in_iread_all},
+    {"with_its_child", with_its_child},
+    {"with_its_parent", with_its_parent},
+    {"merged_barrier", merged_barrier},
+    {"merged_receive", merged_receive},
+    {"children_alone", children_alone},
+    {"waits_for_slow_child", waits_for_slow_child},
+    {"slow_child", slow_child},
+    {"accepts", accepts},
+    {"waits_for_client", waits_for_client},
+    {"slow_client", slow_client},
 };
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  program = argv[0];
+  file_argument = argc > 2 ? argv[2] : NULL;
   for (size_t i = 0; i < sizeof programs / sizeof programs[0]; ++i) {
     if (argc > 1 && strcmp(argv[1], programs[i].name) == 0) {
       programs[i].run();

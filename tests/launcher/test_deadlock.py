@@ -2,8 +2,11 @@
 # Copyright (c) 2026 the Fulmar authors
 """mpiexec explains jobs that stand still. The jobs mostly sleep, so all of them run at the same time."""
 import os
+import pathlib
 import re
 import subprocess
+import tempfile
+import time
 import unittest
 
 from support import MPIEXEC
@@ -41,6 +44,10 @@ JOBS = {
     "crawls": 2,
     "one_in_write_all": 2,
     "one_in_iread_all": 2,
+    "with_its_child": 1,
+    "merged_barrier": 1,
+    "children_alone": 1,
+    "waits_for_slow_child": 1,
 }
 
 
@@ -78,6 +85,21 @@ class Deadlock(unittest.TestCase):
             [MPIEXEC, "--deadlock-abort", "--timeout", "80", "-n", "2", DEADLOCKS, "head_to_head"],
             env={**os.environ, "FULMAR_DEADLOCK_TIMEOUT": "2"},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running["accepts"] = subprocess.Popen(
+            [MPIEXEC, "--deadlock-timeout", "1", "--deadlock-abort", "--timeout", "6", "-n", "2", DEADLOCKS, "accepts"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        port = pathlib.Path(folder.name, "port")
+        for name, ranks in (("waits_for_client", 2), ("slow_client", 1)):
+            running[name] = subprocess.Popen(
+                [MPIEXEC, "--deadlock-timeout", "1", "--deadlock-abort", "-n", str(ranks), DEADLOCKS, name, port],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            deadline = time.monotonic() + 60
+            while not (port.exists() and port.read_text().endswith("\n")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        singleton = subprocess.Popen([DEADLOCKS, "children_alone"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE)
         for name, process in running.items():
             try:
                 cls.text[name] = process.communicate(timeout=90)[1].decode()
@@ -85,6 +107,11 @@ class Deadlock(unittest.TestCase):
                 process.terminate()
                 cls.text[name] = "no report within 90 s\n" + process.communicate()[1].decode()
             cls.code[name] = process.returncode
+        lines = []
+        while not lines or (lines[-1] and b"rank 1: MPI_Recv" not in lines[-1]):
+            lines.append(singleton.stderr.readline())
+        singleton.kill()
+        cls.text["singleton"] = (b"".join(lines) + singleton.communicate()[1]).decode()
         lines = []
         while not lines or (lines[-1] and b"goes on waiting" not in lines[-1]):
             lines.append(reporting.stderr.readline())
@@ -236,8 +263,35 @@ class Deadlock(unittest.TestCase):
                   "MPI_Win_fence on window halo: rank 0 is in it, rank 1 is in MPI_Recv")
 
     def test_slow_programs_are_no_deadlocks(self):
-        for name in ("sleeps", "computes", "crawls", "computes_and_tests"):
+        for name in ("sleeps", "computes", "crawls", "computes_and_tests", "waits_for_slow_child"):
             self.assertEqual((self.text[name], self.code[name]), ("", 0), name)
+
+    def test_jobs_that_wait_for_each_other(self):
+        self.says("with_its_child", "nothing has moved in this job and spawned job 1 for",
+                  "in this job, job ", "rank 0: MPI_Recv from rank 1 (rank 1 of job ", "tag 7 on an intercommunicator",
+                  "in spawned job 1, job ", "rank 0: MPI_Barrier on MPI_COMM_WORLD",
+                  "rank 1: MPI_Recv from rank 0 (rank 0 of job ", "tag 8 on MPI_COMM_PARENT",
+                  "MPI_Barrier on MPI_COMM_WORLD: rank 0 is in it, rank 1 is in MPI_Recv", "ending the job")
+        jobs = dict(re.findall(r"in (this job|spawned job 1), job ([0-9a-f]{8}):", self.text["with_its_child"]))
+        self.assertIn(f"from rank 1 (rank 1 of job {jobs['spawned job 1']})", self.text["with_its_child"])
+        self.assertIn(f"from rank 0 (rank 0 of job {jobs['this job']})", self.text["with_its_child"])
+        self.says("merged_barrier", "nothing has moved in this job and spawned job 1 for",
+                  "rank 0: MPI_Barrier on a communicator of 2 ranks (rank 0 of the job, rank 0 of job ",
+                  "rank 0: MPI_Recv from any source tag 3 on a communicator of 2 ranks")
+
+    def test_spawned_job_beside_one_that_moves(self):
+        self.says("children_alone", "nothing has moved in spawned job 1 for",
+                  "a cycle: rank 0 waits for rank 1, and that for rank 0", "ending the job")
+        self.assertNotIn("this job", self.text["children_alone"])
+
+    def test_spawned_job_of_a_process_that_nobody_started(self):
+        self.assertIn("nothing has moved in spawned job 1 for", self.text["singleton"])
+
+    def test_jobs_of_another_mpiexec_may_move(self):
+        for name in ("waits_for_client", "slow_client"):
+            self.assertEqual((self.text[name], self.code[name]), ("", 0), name)
+        self.assertEqual(self.code["accepts"], 124)
+        self.assertNotIn("deadlock", self.text["accepts"])
 
     def test_a_report_alone_does_not_end_the_job(self):
         text = self.text["reports only"]

@@ -261,7 +261,7 @@ class Strangers(SpawnTest):
         peer.connect("\0" + name)
         return peer
 
-    def frame(self, kind, body, version=1):
+    def frame(self, kind, body, version=2):
         return b"FULS" + b"".join(n.to_bytes(4, "big") for n in (version, kind, 1, len(body))) + body
 
     def assert_closed(self, peer):
@@ -275,7 +275,7 @@ class Strangers(SpawnTest):
         good = self.frame(1, bytes.fromhex(secret) + bytes(8))
         wrong = bytes(16)
         for sent in (b"GET / HTTP/1.1\r\n\r\n", self.frame(1, wrong + bytes(8)), self.frame(3, bytes(8)),
-                     self.frame(1, bytes.fromhex(secret) + bytes(8), version=2), self.frame(1, bytes(1000)),
+                     self.frame(1, bytes.fromhex(secret) + bytes(8), version=1), self.frame(1, bytes(1000)),
                      good + b"nonsense", good + self.frame(2, b"nonsense")[:-1] + b"\xff" * 300, good + self.frame(77, b"")):
             peer = self.connect(name)
             peer.sendall(sent)

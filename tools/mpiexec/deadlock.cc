@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
-
-#include "mpiexec/clock.h"
 
 namespace fulmar::mpiexec {
 namespace {
@@ -79,8 +78,6 @@ class Explanation {
   }
 
   std::vector<std::string> lines() {
-    add("mpiexec: deadlock: nothing has moved in this job for " +
-        std::to_string(standstill_.seconds) + " s, and every rank in MPI waits");
     const std::vector<std::uint32_t> cycle = find_cycle();
     if (!cycle.empty()) add_cycle(cycle);
     std::vector<std::uint32_t> rest;
@@ -279,56 +276,80 @@ std::vector<std::string> explain(const Standstill& standstill) {
   return Explanation(standstill).lines();
 }
 
-/// The ranks that are in MPI, if all of them have waited for the set time, and there are any.
-std::optional<std::vector<DeadlockWatch::Rank>> DeadlockWatch::standing_ranks(
-    std::int64_t now_ns) const {
+/// Those that have not left it, each with what it waits for. Nothing where one of them does something
+/// else.
+std::optional<std::vector<DeadlockWatch::Rank>> DeadlockWatch::ranks_in_mpi() const {
   std::vector<Rank> ranks;
-  std::int64_t latest = 0;
-  bool polled = false;
   for (std::uint32_t number = 0; number < records_.size(); ++number) {
     const wire::RankRecord& record = records_[number];
     if (departure_of(record) != Departure::none) continue;
     if (wire::state_of(record) != wire::RankState::initialised) return std::nullopt;
     const auto wait = wire::read_wait(record.wait, static_cast<std::uint32_t>(records_.size()));
     if (!wait) return std::nullopt;
-    latest = std::max(latest, wait->body.since_ns);
-    polled = polled || wait->body.polled != 0;
     ranks.push_back({number, *wait});
   }
-  const std::int64_t needed_ns = polled ? times_.polled_ns : times_.blocked_ns;
-  if (ranks.empty() || latest > now_ns - needed_ns) return std::nullopt;
   return ranks;
 }
 
-std::vector<std::string> DeadlockWatch::look(std::int64_t now_ns) {
-  auto ranks = standing_ranks(now_ns);
+bool DeadlockWatch::have_waited_long(const std::vector<Rank>& ranks, std::int64_t now_ns) const {
+  std::int64_t latest = 0;
+  bool polled = false;
+  for (const Rank& rank : ranks) {
+    latest = std::max(latest, rank.wait.body.since_ns);
+    polled = polled || rank.wait.body.polled != 0;
+  }
+  return latest <= now_ns - (polled ? times_.polled_ns : times_.blocked_ns);
+}
+
+const wire::JobStillness& DeadlockWatch::look(std::int64_t now_ns) {
+  using State = wire::JobStillness::State;
+  auto ranks = ranks_in_mpi();
+  if (!ranks || ranks->empty() || !have_waited_long(*ranks, now_ns)) {
+    stillness_ = {.job = stillness_.job,
+                  .state = ranks && ranks->empty() ? State::left : State::moving};
+    noted_.clear();
+    return stillness_;
+  }
   const auto same_wait = [](const Rank& before, const Rank& now) {
     return before.number == now.number && before.wait.body.since_ns == now.wait.body.since_ns;
   };
-  if (!ranks ||
-      !std::equal(noted_.begin(), noted_.end(), ranks->begin(), ranks->end(), same_wait)) {
-    noted_ = ranks ? std::move(*ranks) : std::vector<Rank>();
-    reported_ = false;
-    return {};
-  }
   const auto has_looked = [](const Rank& before, const Rank& now) {
     return now.wait.beats - before.wait.beats >= looks_to_be_sure;
   };
-  if (reported_ ||
-      !std::equal(noted_.begin(), noted_.end(), ranks->begin(), ranks->end(), has_looked)) {
-    return {};
+  if (!std::equal(noted_.begin(), noted_.end(), ranks->begin(), ranks->end(), same_wait)) {
+    stillness_ = {.job = stillness_.job, .state = State::standing, .noted_ns = now_ns};
+  } else if (std::equal(noted_.begin(), noted_.end(), ranks->begin(), ranks->end(), has_looked)) {
+    stillness_.checked_ns = begun_ns_;
+  } else {
+    return stillness_;
   }
-  reported_ = true;
+  begun_ns_ = now_ns;
+  noted_ = std::move(*ranks);
+  describe();
+  return stillness_;
+}
+
+/// What `noted_` says.
+void DeadlockWatch::describe() {
+  std::set<std::uint32_t> needs;
+  for (const Rank& rank : noted_) {
+    const wire::WaitBody& body = rank.wait.body;
+    stillness_.since_ns = std::max(stillness_.since_ns, body.since_ns);
+    stillness_.needs_more = stillness_.needs_more || body.job_count > body.jobs.size();
+    const std::size_t count = std::min<std::size_t>(body.job_count, body.jobs.size());
+    needs.insert(body.jobs.begin(), body.jobs.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  stillness_.needs.assign(needs.begin(), needs.end());
+  // Once: in a job that waits for another one for hours, and may have many ranks.
+  if (stillness_.checked_ns != 0 && stillness_.lines.empty()) stillness_.lines = explain_waits();
+}
+
+std::vector<std::string> DeadlockWatch::explain_waits() const {
   Standstill standstill;
-  std::int64_t since = 0;
-  for (const Rank& rank : *ranks) {
-    standstill.waits.push_back({rank.number, rank.wait.body});
-    since = std::max(since, rank.wait.body.since_ns);
-  }
+  for (const Rank& rank : noted_) standstill.waits.push_back({rank.number, rank.wait.body});
   for (const wire::RankRecord& record : records_) {
     standstill.departures.push_back(departure_of(record));
   }
-  standstill.seconds = (now_ns - since) / ns_per_s;
   return explain(standstill);
 }
 

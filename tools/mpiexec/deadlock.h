@@ -8,18 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "wire/launch/launch_message.h"
 #include "wire/node/job.h"
 
 namespace fulmar::mpiexec {
 
-/// Detects that no rank of a job can continue, and explains which rank waits for which.
+/// Watches the ranks of one job (of one generation), whether all of them wait, and what for.
 ///
 /// A rank that waits in MPI writes what for, again each second (wire/node/wait_record.h). When every
 /// rank that is still in MPI has been in the same wait for the set time, the records are noted;
 /// when then each of them has looked twice more and is still in the same wait, nothing can have
-/// been under way, and the job stands still for good. A rank that computes, sleeps in the program,
-/// is stopped, or has not called MPI_Init yet writes nothing: then there is no report, however long
-/// the others wait.
+/// been under way: only a process of another job can end these waits (deadlock_finder.h). A rank that
+/// computes, sleeps in the program, is stopped, or has not called MPI_Init yet writes nothing: then the
+/// job moves, however long the others wait.
 ///
 /// A rank that calls MPI_Test or MPI_Probe again and again may do so while it also waits for input
 /// or another network, which cannot be seen from here. Where a rank does, another, longer time
@@ -30,13 +31,14 @@ class DeadlockWatch {
     std::int64_t blocked_ns = 0;  ///< where all ranks are in calls that block
     std::int64_t polled_ns = 0;   ///< where some call MPI_Test or MPI_Iprobe in a loop
   };
-  /// `records` must outlive this.
-  DeadlockWatch(std::span<const wire::RankRecord> records, Times times)
-      : records_(records), times_(times) {}
+  /// `records` must outlive this; `job` is the job's id.
+  DeadlockWatch(std::span<const wire::RankRecord> records, std::uint32_t job, Times times)
+      : records_(records), times_(times) {
+    stillness_.job = job;
+  }
 
-  /// Looks once; about every second. The lines of a report, or nothing: each standstill is reported
-  /// once.
-  [[nodiscard]] std::vector<std::string> look(std::int64_t now_ns);
+  /// Looks once; about every second. Valid until the next time.
+  const wire::JobStillness& look(std::int64_t now_ns);
 
  private:
   struct Rank {
@@ -44,12 +46,16 @@ class DeadlockWatch {
     wire::WaitReport wait;
   };
 
-  [[nodiscard]] std::optional<std::vector<Rank>> standing_ranks(std::int64_t now_ns) const;
+  [[nodiscard]] std::optional<std::vector<Rank>> ranks_in_mpi() const;
+  [[nodiscard]] bool have_waited_long(const std::vector<Rank>& ranks, std::int64_t now_ns) const;
+  void describe();
+  [[nodiscard]] std::vector<std::string> explain_waits() const;
 
   std::span<const wire::RankRecord> records_;
   Times times_;
-  std::vector<Rank> noted_;
-  bool reported_ = false;
+  wire::JobStillness stillness_;
+  std::vector<Rank> noted_;    ///< with the beats at `begun_ns_`
+  std::int64_t begun_ns_ = 0;  ///< since then each rank is to look twice
 };
 
 /// Whether, and how, a rank has gone for good.
@@ -67,8 +73,8 @@ struct Standstill {
   };
   std::vector<Wait> waits;            ///< in the order of ranks
   std::vector<Departure> departures;  ///< of each rank of the job
-  std::int64_t seconds = 0;
 };
+/// Lines that begin with "mpiexec:   ".
 [[nodiscard]] std::vector<std::string> explain(const Standstill& standstill);
 
 }  // namespace fulmar::mpiexec

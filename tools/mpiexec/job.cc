@@ -235,7 +235,8 @@ class Job {
         signal_fd_(open_signal_fd()),
         launch_(poller, launch_hooks()),
         supervisor_({poller, output_, input_, socket_, pmi_, guard, generations, roster,
-                     signal_fd_.get(), start.spawned == nullptr ? &launch_ : nullptr},
+                     signal_fd_.get(), start.spawned == nullptr ? &launch_ : nullptr,
+                     start.spawned == nullptr ? -1 : start.spawned->order.report_fd},
                     options_.rank_count()) {
     if (const Error error = socket_.open(); error.failed() && options_.verbose) {
       output_.say("mpiexec: " + error.text());

@@ -35,6 +35,8 @@ constexpr std::size_t stranger_body_limit = 64;
 constexpr std::size_t most_unsent_bytes = std::size_t{4} << 20;
 /// The descriptor of a job process that leads to its server.
 constexpr int report_number = 3;
+/// Those that are forgotten are not reported as what another job waits for.
+constexpr std::size_t most_gone_jobs = 65536;
 
 bool draw_address(wire::LaunchAddress& address) {
   std::array<std::uint8_t, 16> bits;
@@ -306,6 +308,25 @@ void LaunchServer::take_report(std::uint32_t number, const LaunchFrame& frame) {
   } else if (frame.kind == LaunchKind::job_ended) {
     const auto ended = wire::decode_job_ended(frame.body);
     if (ended && job.exit_code < 0) job.exit_code = ended->exit_code;
+  } else if (frame.kind == LaunchKind::stillness) {
+    auto stillness = wire::decode_stillness(frame.body);
+    if (stillness) note_stillness(job, std::move(*stillness));
+  }
+}
+
+/// A generation that is not told of any more has ended.
+void LaunchServer::note_stillness(SpawnedJob& job, wire::LaunchStillness stillness) {
+  if (gone_jobs_.size() > most_gone_jobs) gone_jobs_.clear();
+  for (const wire::JobStillness& before : job.stillness) gone_jobs_.insert(before.job);
+  for (const wire::JobStillness& now : stillness) gone_jobs_.erase(now.job);
+  job.stillness = std::move(stillness);
+}
+
+void LaunchServer::add_spawned_jobs(std::vector<WatchedJob>& jobs) const {
+  for (const auto& [number, job] : jobs_) {
+    for (const wire::JobStillness& stillness : job.stillness) {
+      jobs.push_back({"spawned job " + std::to_string(number), stillness});
+    }
   }
 }
 
@@ -313,6 +334,7 @@ void LaunchServer::take_report(std::uint32_t number, const LaunchFrame& frame) {
 void LaunchServer::end_job(std::uint32_t number) {
   SpawnedJob job = std::move(jobs_.at(number));
   jobs_.erase(number);
+  note_stillness(job, {});
   poller_.remove(job.report.get());
   ::waitpid(job.pid, nullptr, 0);
   if (job.exit_code < 0) job.exit_code = 128 + SIGKILL;

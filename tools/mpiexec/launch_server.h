@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/os/fd.h"
 #include "mpiexec/clock.h"
+#include "mpiexec/deadlock_finder.h"
 #include "mpiexec/poller.h"
 #include "wire/launch/launch_message.h"
 #include "wire/launch/name_table.h"
@@ -41,8 +44,9 @@ class LaunchServer {
     wire::LaunchSpawn spawn;
     std::uint32_t number = 0;   ///< of the job: the first job is 0
     std::uint32_t running = 0;  ///< processes of other spawned jobs that have not ended
-    int report_fd = -1;         ///< frames of launch_message.h go here: `answer`, then `job_ended`
-    std::string_view address;   ///< of this server: the value of wire::env_launch_socket
+    /// Frames of launch_message.h go here: `answer`, then `stillness`, `job_ended` at the end.
+    int report_fd = -1;
+    std::string_view address;  ///< of this server: the value of wire::env_launch_socket
   };
   struct Hooks {
     /// Runs the job; called in the forked process, whose only descriptors above 2 is `report_fd`.
@@ -75,6 +79,10 @@ class LaunchServer {
   [[nodiscard]] bool busy() const noexcept { return !jobs_.empty(); }
   /// Passes a signal on to the processes that run spawned jobs, which pass it on to the ranks.
   void forward(int signal) const;
+  /// Adds the spawned jobs that have not ended, as far as their processes have told of them.
+  void add_spawned_jobs(std::vector<WatchedJob>& jobs) const;
+  /// The ids of those that have ended.
+  [[nodiscard]] const std::set<std::uint32_t>& gone_jobs() const noexcept { return gone_jobs_; }
   /// How the adopted process stands to this server.
   enum class Adopted : std::uint8_t { here, left, lost };
   [[nodiscard]] Adopted adopted() const noexcept { return adopted_; }
@@ -99,7 +107,8 @@ class LaunchServer {
     std::string parent_port;
     std::uint32_t processes = 0;
     bool answered = false;
-    int exit_code = -1;  ///< -1: not known yet
+    int exit_code = -1;               ///< -1: not known yet
+    wire::LaunchStillness stillness;  ///< as told last
   };
 
   std::uint32_t add_client(base::UniqueFd socket);
@@ -114,6 +123,7 @@ class LaunchServer {
                                   wire::LaunchSpawn spawn);
   [[noreturn]] void become_job(const Order& order, base::UniqueFd report, pid_t parent) const;
   void take_report(std::uint32_t number, const wire::LaunchFrame& frame);
+  void note_stillness(SpawnedJob& job, wire::LaunchStillness stillness);
   void end_job(std::uint32_t number);
 
   Poller& poller_;
@@ -127,6 +137,7 @@ class LaunchServer {
   std::size_t strangers_ = 0;
   std::map<std::uint32_t, SpawnedJob> jobs_;  ///< by number
   std::uint32_t next_job_ = 1;
+  std::set<std::uint32_t> gone_jobs_;
   wire::NameTable names_;
   Adopted adopted_ = Adopted::left;
 };

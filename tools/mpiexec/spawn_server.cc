@@ -13,9 +13,11 @@
 #include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/os/fd.h"
 #include "mpiexec/clock.h"
+#include "mpiexec/deadlock_finder.h"
 #include "mpiexec/job.h"
 #include "mpiexec/launch_server.h"
 #include "mpiexec/options.h"
@@ -28,6 +30,8 @@ namespace {
 
 /// How long jobs have to end when the process that spawned them has died.
 constexpr std::int64_t orphan_grace_ns = 2 * ns_per_s;
+/// How often what is known of the spawned jobs is looked at.
+constexpr std::int64_t look_interval_ns = ns_per_s;
 
 int complain(const std::string& text) {
   std::fprintf(stderr, "mpiexec: %s\n", text.c_str());
@@ -63,7 +67,7 @@ class SpawnServer {
   }
 
   void step() {
-    const std::int64_t deadline = std::min(server_.deadline(), end_ns_);
+    const std::int64_t deadline = std::min({server_.deadline(), end_ns_, look_ns_});
     for (const Source& source : poller_.wait(deadline)) {
       if (source.kind == SourceKind::signals) on_signals();
       if (source.kind == SourceKind::launch_door) server_.on_door();
@@ -72,8 +76,19 @@ class SpawnServer {
     }
     const std::int64_t now = now_ns();
     server_.on_time(now);
+    if (now >= look_ns_) look_for_deadlock(now);
     if (server_.adopted() == LaunchServer::Adopted::lost && now >= end_ns_) end_jobs();
     if (server_.adopted() == LaunchServer::Adopted::lost && end_ns_ == never_ns) end_jobs();
+  }
+
+  /// Among the spawned jobs: what the process that is served waits for is not known here.
+  void look_for_deadlock(std::int64_t now) {
+    look_ns_ = now + look_interval_ns;
+    std::vector<WatchedJob> jobs;
+    server_.add_spawned_jobs(jobs);
+    for (const std::string& line : finder_.find(jobs, server_.gone_jobs(), now)) {
+      std::fprintf(stderr, "%s\n", line.c_str());
+    }
   }
 
   /// The second SIGTERM kills, see Supervisor::interrupt.
@@ -98,6 +113,8 @@ class SpawnServer {
   Options options_;
   base::UniqueFd signals_;
   std::int64_t end_ns_ = never_ns;
+  std::int64_t look_ns_ = now_ns();
+  DeadlockFinder finder_;
   LaunchServer server_;
 };
 

@@ -72,7 +72,8 @@ void take_over(Options& options, const Options& first, std::uint32_t number) {
   if (options.bind_to == Place::automatic) options.bind_to = first.bind_to;
   options.stdin_to = StdinTo::none;
   options.continues = first.continues;
-  options.deadlock_timeout_s = 0;  // a job may wait for another one
+  options.deadlock_timeout_s = first.deadlock_timeout_s;
+  options.polled_deadlock_timeout_s = first.polled_deadlock_timeout_s;
   options.label = first.label;
   options.timestamps = first.timestamps;
   options.merge_stderr = first.merge_stderr;

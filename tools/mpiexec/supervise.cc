@@ -76,9 +76,10 @@ int Supervisor::run(const Limits& limits) {
   on_signal_ = limits.on_signal;
   if (limits.timeout_s > 0) timeout_ns_ = now_ns() + in_ns(limits.timeout_s);
   if (limits.deadlock_s > 0) {
-    deadlock_times_ = {in_ns(limits.deadlock_s), in_ns(limits.polled_deadlock_s)};
+    lookout_.emplace(parts_.generations, DeadlockWatch::Times{in_ns(limits.deadlock_s),
+                                                              in_ns(limits.polled_deadlock_s)});
     on_deadlock_ = limits.on_deadlock;
-    look_ns_ = now_ns() + poll_interval_ns;
+    look_ns_ = now_ns();  // the server learns the id of a spawned job
   }
   while (running_ > 0 || has_jobs()) step();
   clean_up();
@@ -263,16 +264,9 @@ void Supervisor::on_deadline(std::int64_t now) {
 
 void Supervisor::look_for_deadlock(std::int64_t now) {
   look_ns_ = now + poll_interval_ns;
-  if (ending_ || has_jobs()) return;  // jobs may wait for each other
-  std::vector<std::string> lines;
-  std::map<std::uint32_t, DeadlockWatch> watches;  // without those of generations that are over
-  parts_.generations.for_each([&](std::uint32_t generation, const JobSegment& segment) {
-    auto watch = deadlock_watches_.extract(generation);
-    if (!watch.empty()) watches.insert(std::move(watch));
-    auto& known = watches.try_emplace(generation, segment.records(), deadlock_times_).first->second;
-    for (std::string& line : known.look(now)) lines.push_back(std::move(line));
-  });
-  deadlock_watches_ = std::move(watches);
+  if (ending_) return;
+  if (parts_.launch == nullptr) return lookout_->tell(parts_.report_fd, now);
+  const std::vector<std::string> lines = lookout_->look(*parts_.launch, now);
   for (const std::string& line : lines) parts_.output.say(line);
   if (lines.empty()) return;
   if (on_deadlock_ == Limits::OnDeadlock::report) {

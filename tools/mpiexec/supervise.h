@@ -6,13 +6,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/os/fd.h"
 #include "mpiexec/clock.h"
-#include "mpiexec/deadlock.h"
+#include "mpiexec/deadlock_lookout.h"
 #include "mpiexec/generations.h"
 #include "mpiexec/guard.h"
 #include "mpiexec/input.h"
@@ -51,6 +51,7 @@ class Supervisor {
     const Roster& roster;
     int signal_fd;
     LaunchServer* launch;  ///< null in a spawned job: the first job's serves it, too
+    int report_fd;         ///< of a spawned job: LaunchServer::Order::report_fd
   };
   Supervisor(const Parts& parts, std::uint32_t rank_count) : parts_(parts), size_(rank_count) {}
 
@@ -131,8 +132,7 @@ class Supervisor {
   std::int64_t timeout_ns_ = never_ns;
   std::int64_t kill_ns_ = never_ns;
   std::int64_t look_ns_ = never_ns;  ///< when the ranks' waits are looked at next
-  DeadlockWatch::Times deadlock_times_;
-  std::map<std::uint32_t, DeadlockWatch> deadlock_watches_;  ///< by generation
+  std::optional<DeadlockLookout> lookout_;
   Limits::OnDeadlock on_deadlock_ = Limits::OnDeadlock::report;
   Limits::OnFailure on_failure_ = Limits::OnFailure::end;
   Limits::OnSignal on_signal_ = Limits::OnSignal::report;

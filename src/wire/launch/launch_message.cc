@@ -16,6 +16,10 @@ class Writer {
     for (int shift = 24; shift >= 0; shift -= 8) bytes_ += static_cast<char>(value >> shift & 0xff);
     return *this;
   }
+  Writer& time(std::int64_t value) {
+    return number(static_cast<std::uint32_t>(value >> 32))
+        .number(static_cast<std::uint32_t>(value));
+  }
   Writer& text(std::string_view value) {
     number(static_cast<std::uint32_t>(value.size()));
     bytes_ += value;
@@ -40,6 +44,10 @@ class Reader {
     std::uint32_t value = 0;
     for (const char byte : raw(4)) value = value << 8 | static_cast<unsigned char>(byte);
     return value;
+  }
+  std::int64_t time() {
+    const std::uint64_t high = number();
+    return static_cast<std::int64_t>(high << 32 | number());
   }
   std::string text() {
     const std::string_view value = raw(number());
@@ -96,6 +104,35 @@ LaunchProgram read_program(Reader& reader) {
   return program;
 }
 
+void write_stillness(Writer& writer, const JobStillness& job) {
+  writer.number(job.job).number(static_cast<std::uint32_t>(job.state));
+  writer.time(job.since_ns).time(job.noted_ns).time(job.checked_ns);
+  writer.number(static_cast<std::uint32_t>(job.needs.size()));
+  for (const std::uint32_t other : job.needs) writer.number(other);
+  writer.number(job.needs_more ? 1 : 0);
+  writer.number(static_cast<std::uint32_t>(job.lines.size()));
+  for (const std::string& line : job.lines) writer.text(line);
+}
+
+/// Nothing for a state that there is not.
+std::optional<JobStillness> read_stillness(Reader& reader) {
+  JobStillness job;
+  job.job = reader.number();
+  const std::uint32_t state = reader.number();
+  if (state > static_cast<std::uint32_t>(JobStillness::State::standing)) return std::nullopt;
+  job.state = static_cast<JobStillness::State>(state);
+  job.since_ns = reader.time();
+  job.noted_ns = reader.time();
+  job.checked_ns = reader.time();
+  for (std::uint32_t left = reader.length(4); left > 0; --left)
+    job.needs.push_back(reader.number());
+  const std::uint32_t more = reader.number();
+  if (more > 1) return std::nullopt;
+  job.needs_more = more == 1;
+  for (std::uint32_t left = reader.length(4); left > 0; --left) job.lines.push_back(reader.text());
+  return job;
+}
+
 int hex_digit(char letter) {
   if (letter >= '0' && letter <= '9') return letter - '0';
   if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
@@ -146,6 +183,13 @@ std::string encode_body(const LaunchJobEnded& ended) {
       .take();
 }
 
+std::string encode_body(const LaunchStillness& stillness) {
+  Writer writer;
+  writer.number(static_cast<std::uint32_t>(stillness.size()));
+  for (const JobStillness& job : stillness) write_stillness(writer, job);
+  return writer.take();
+}
+
 std::optional<LaunchHello> decode_hello(std::string_view body) {
   Reader reader(body);
   LaunchHello hello;
@@ -192,6 +236,18 @@ std::optional<LaunchJobEnded> decode_job_ended(std::string_view body) {
   ended.parent_port = reader.text();
   ended.exit_code = static_cast<std::int32_t>(reader.number());
   return if_whole(reader, std::move(ended));
+}
+
+std::optional<LaunchStillness> decode_stillness(std::string_view body) {
+  constexpr std::size_t least_bytes = 44;  // of a job without needs and lines
+  Reader reader(body);
+  LaunchStillness stillness;
+  for (std::uint32_t left = reader.length(least_bytes); left > 0; --left) {
+    auto job = read_stillness(reader);
+    if (!job) return std::nullopt;
+    stillness.push_back(std::move(*job));
+  }
+  return if_whole(reader, std::move(stillness));
 }
 
 base::Result<std::optional<LaunchFrame>> LaunchReader::next() {

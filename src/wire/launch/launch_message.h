@@ -27,7 +27,7 @@
 ///       bye                 ---------->   the process leaves MPI in the proper way
 ///
 /// mpiexec uses the same frames between itself and the process that runs a spawned job (`answer` when
-/// it has started or could not be, `job_ended` at the end).
+/// it has started or could not be, `stillness` about once a second, `job_ended` at the end).
 ///
 /// A frame is a header of 20 bytes and a body. All numbers are in network byte order; a text is its
 /// length (4 bytes) and its bytes, without a zero byte in it; a list is its length and its elements.
@@ -45,7 +45,7 @@ inline constexpr const char* spawn_server_option = "--spawn-server";
 
 inline constexpr std::array<char, 4> launch_magic = {'F', 'U', 'L', 'S'};
 /// Raised with every change of what is below.
-inline constexpr std::uint32_t launch_version = 1;
+inline constexpr std::uint32_t launch_version = 2;
 inline constexpr std::string_view launch_name_prefix = "fulmar-launch-";
 
 inline constexpr std::size_t launch_header_bytes = 20;
@@ -63,8 +63,9 @@ enum class LaunchKind : std::uint32_t {
   bye = 6,
   answer = 7,
   job_ended = 8,
+  stillness = 9,
 };
-inline constexpr std::uint32_t last_launch_kind = 8;
+inline constexpr std::uint32_t last_launch_kind = 9;
 
 using LaunchSecret = std::array<std::uint8_t, 16>;
 
@@ -111,6 +112,29 @@ struct LaunchJobEnded {
   bool operator==(const LaunchJobEnded&) const = default;
 };
 
+/// What can be seen from outside of the ranks of one job (of one generation, wire/node/job.h), for the
+/// report of jobs that stand still. Times are CLOCK_MONOTONIC.
+struct JobStillness {
+  enum class State : std::uint32_t {
+    moving = 0,    ///< some rank may go on by itself
+    left = 1,      ///< no rank is in MPI
+    standing = 2,  ///< all that are in MPI have waited for the time after which that is told
+  };
+  std::uint32_t job = 0;  ///< its id (wire/process_name.h)
+  State state = State::moving;
+  // The rest only while it stands.
+  std::int64_t since_ns = 0;    ///< the latest begin of a wait
+  std::int64_t noted_ns = 0;    ///< these waits have gone on at least since then
+  std::int64_t checked_ns = 0;  ///< after that time each rank has looked twice in vain; 0: not yet
+  /// Other jobs whose processes may end a wait.
+  std::vector<std::uint32_t> needs{};
+  bool needs_more = false;           ///< there are more than `needs` names
+  std::vector<std::string> lines{};  ///< which rank waits for what
+  bool operator==(const JobStillness&) const = default;
+};
+/// Of all generations of a spawned job.
+using LaunchStillness = std::vector<JobStillness>;
+
 /// What came in one frame. `body` is still to be decoded.
 struct LaunchFrame {
   LaunchKind kind = LaunchKind::bye;
@@ -127,6 +151,7 @@ struct LaunchFrame {
 [[nodiscard]] std::string encode_body(const LaunchName& name);
 [[nodiscard]] std::string encode_body(const LaunchAnswer& answer);
 [[nodiscard]] std::string encode_body(const LaunchJobEnded& ended);
+[[nodiscard]] std::string encode_body(const LaunchStillness& stillness);
 
 /// Each gives nothing unless the body is exactly one of these: no byte too few or too many, lists
 /// within their limits, texts without a zero byte.
@@ -135,6 +160,7 @@ struct LaunchFrame {
 [[nodiscard]] std::optional<LaunchName> decode_name(std::string_view body);
 [[nodiscard]] std::optional<LaunchAnswer> decode_answer(std::string_view body);
 [[nodiscard]] std::optional<LaunchJobEnded> decode_job_ended(std::string_view body);
+[[nodiscard]] std::optional<LaunchStillness> decode_stillness(std::string_view body);
 
 /// Cuts a stream of bytes into frames.
 class LaunchReader {

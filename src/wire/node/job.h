@@ -31,7 +31,7 @@ namespace fulmar::wire {
 
 inline constexpr std::array<char, 8> job_magic = {'F', 'U', 'L', 'M', 'A', 'R', 'J', '1'};
 /// Raised with every change of a layout below. mpiexec and library must agree exactly.
-inline constexpr std::uint32_t job_layout_version = 10;
+inline constexpr std::uint32_t job_layout_version = 11;
 /// The largest job of one node that the formats here are checked for.
 inline constexpr std::uint32_t max_job_ranks = 65536;
 

@@ -49,14 +49,16 @@ struct WaitBody {
   std::array<std::uint64_t, 16> members;  ///< bit r % 64 of word r / 64: rank r, below 1024
   std::array<char, 40> call;              ///< "MPI_Recv"
   std::array<char, 240> what;             ///< "from rank 1 tag 7 on MPI_COMM_WORLD (4 bytes)"
-  std::array<char, 384> hint;             ///< what may explain it; lines
+  std::array<char, 352> hint;             ///< what may explain it; lines
   /// Of this rank, and locks of it that others hold and it has granted by requests; the first ones.
   std::array<HeldLock, 8> locks;
   std::uint32_t lock_count;
-  std::uint32_t spare;
+  std::uint32_t job_count;  ///< jobs.size() + 1: there are more than fit
+  /// Other jobs whose processes may end this wait.
+  std::array<std::uint32_t, 8> jobs;
 };
 static_assert(sizeof(HeldLock) == 24 && offsetof(HeldLock, target) == 8);
-static_assert(sizeof(WaitBody) == 1120 && offsetof(WaitBody, locks) == 920);
+static_assert(sizeof(WaitBody) == 1120 && offsetof(WaitBody, locks) == 888);
 static_assert(offsetof(WaitBody, peers) == 24 && offsetof(WaitBody, members) == 128);
 static_assert(offsetof(WaitBody, call) == 256);
 
@@ -102,6 +104,7 @@ inline std::optional<WaitReport> read_wait(const WaitRecord& record,
   for (std::uint32_t i = 0; i < body.lock_count; ++i) {
     if (body.locks[i].holder >= rank_count) body.lock_count = 0;
   }
+  if (body.job_count > body.jobs.size() + 1) body.job_count = body.jobs.size() + 1;
   const auto clean = [](auto& text) {
     text.back() = '\0';
     for (char& letter : text) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "mpiexec/clock.h"
+#include "mpiexec/deadlock_finder.h"
 
 namespace fulmar::mpiexec {
 namespace {
@@ -37,7 +38,9 @@ class Deadlock : public testing::Test {
     wait(2, 300, 0);
   }
   std::vector<std::string> look(double at_s) {
-    return watch.look(static_cast<std::int64_t>(at_s * static_cast<double>(ns_per_s)));
+    const auto now_ns = static_cast<std::int64_t>(at_s * static_cast<double>(ns_per_s));
+    const WatchedJob job{"this job", watch.look(now_ns)};
+    return finder.find({&job, 1}, {}, now_ns);
   }
   static bool has(const std::vector<std::string>& lines, const char* part) {
     for (const std::string& line : lines) {
@@ -47,7 +50,8 @@ class Deadlock : public testing::Test {
   }
 
   std::unique_ptr<wire::RankRecord[]> records = std::make_unique<wire::RankRecord[]>(ranks);
-  DeadlockWatch watch{{records.get(), ranks}, {10 * ns_per_s, 60 * ns_per_s}};
+  DeadlockWatch watch{{records.get(), ranks}, 1, {10 * ns_per_s, 60 * ns_per_s}};
+  DeadlockFinder finder;
 };
 
 TEST_F(Deadlock, Report_comes_once_after_two_more_looks_of_every_rank) {
@@ -198,6 +202,97 @@ TEST_F(Deadlock, Damaged_records_stay_in_range) {
     EXPECT_EQ(lines.empty(), round < 2);
     for (const std::string& line : lines) EXPECT_EQ(line.find('\x1b'), std::string::npos);
   }
+}
+
+TEST_F(Deadlock, Wait_for_another_job_names_it) {
+  all_wait();
+  records[1].wait.body.jobs = {55};
+  records[1].wait.body.job_count = 1;
+  EXPECT_EQ(watch.look(20 * ns_per_s).needs, std::vector<std::uint32_t>{55});
+  all_wait();
+  records[1].wait.body.job_count = 0xffffffff;
+  wait(0, 101, 1);
+  EXPECT_TRUE(watch.look(21 * ns_per_s).needs_more);
+}
+
+/// Jobs of which each has been seen by a watch of its own.
+class Jobs : public testing::Test {
+ protected:
+  using State = wire::JobStillness::State;
+
+  /// Noted at second `noted`; each rank has looked twice since second `checked`.
+  void add(std::uint32_t id, int noted, int checked, std::vector<std::uint32_t> needs) {
+    jobs.push_back({"job " + std::to_string(id),
+                    {.job = id,
+                     .state = State::standing,
+                     .since_ns = noted * ns_per_s - ns_per_s,
+                     .noted_ns = noted * ns_per_s,
+                     .checked_ns = checked * ns_per_s,
+                     .needs = std::move(needs),
+                     .lines = {"waits of " + std::to_string(id)}}});
+  }
+  std::string find() {
+    std::string text;
+    for (const std::string& line : finder.find(jobs, gone, 100 * ns_per_s)) text += line + "\n";
+    return text;
+  }
+
+  std::vector<WatchedJob> jobs;
+  std::set<std::uint32_t> gone;
+  DeadlockFinder finder;
+};
+
+TEST_F(Jobs, Two_that_wait_for_each_other_are_reported_together_and_once) {
+  add(1, 10, 20, {2});
+  add(2, 15, 18, {1});
+  EXPECT_EQ(find(),
+            "mpiexec: deadlock: nothing has moved in job 1 and job 2 for 86 s, and every rank in "
+            "MPI waits\n"
+            "mpiexec:   in job 1, job 00000001:\nwaits of 1\n"
+            "mpiexec:   in job 2, job 00000002:\nwaits of 2\n");
+  EXPECT_EQ(find(), "");
+  jobs[1].stillness.noted_ns = 30 * ns_per_s;
+  jobs[1].stillness.checked_ns = 30 * ns_per_s;
+  EXPECT_EQ(find(), "") << "the first has not looked since";
+  jobs[0].stillness.checked_ns = 30 * ns_per_s;
+  EXPECT_NE(find(), "") << "another standstill";
+}
+
+TEST_F(Jobs, Looks_before_the_last_one_was_noted_do_not_count) {
+  add(1, 10, 14, {2});
+  add(2, 15, 18, {1});
+  EXPECT_EQ(find(), "")
+      << "what the second has sent at 14.5 was not seen by that look of the first";
+  jobs[0].stillness.checked_ns = 15 * ns_per_s;
+  EXPECT_NE(find(), "");
+}
+
+TEST_F(Jobs, Wait_for_a_job_that_moves_is_no_standstill) {
+  add(1, 10, 20, {2});
+  add(2, 10, 20, {3});
+  jobs.push_back({"job 3", {.job = 3}});
+  EXPECT_EQ(find(), "");
+  jobs[2].stillness.state = State::left;
+  EXPECT_NE(find().find("in job 1 and job 2 for"), std::string::npos)
+      << "nobody of job 3 is in MPI";
+}
+
+TEST_F(Jobs, Job_that_needs_nobody_else_is_reported_beside_one_that_moves) {
+  jobs.push_back({"job 3", {.job = 3}});
+  add(1, 10, 20, {});
+  add(2, 10, 20, {3});
+  const std::string text = find();
+  EXPECT_NE(text.find("nothing has moved in job 1 for 91 s"), std::string::npos) << text;
+  EXPECT_EQ(text.find("job 2"), std::string::npos) << text;
+}
+
+TEST_F(Jobs, Job_of_another_mpiexec_may_move) {
+  add(1, 10, 20, {77});
+  add(2, 10, 20, {});
+  jobs[1].stillness.needs_more = true;
+  EXPECT_EQ(find(), "");
+  gone.insert(77);
+  EXPECT_NE(find().find("nothing has moved in job 1 for"), std::string::npos) << "it has ended";
 }
 
 }  // namespace

@@ -14,6 +14,19 @@ LaunchSpawn example() {
            {"other", {}, 1, {}}}};
 }
 
+LaunchStillness standing() {
+  using State = JobStillness::State;
+  return {{.job = 7},
+          {.job = 9,
+           .state = State::standing,
+           .since_ns = std::int64_t{1} << 40,
+           .noted_ns = (std::int64_t{1} << 40) + 5,
+           .checked_ns = 0x7fffffffffffffff,
+           .needs = {7, 0xffffffff},
+           .needs_more = true,
+           .lines = {"mpiexec:   rank 0: MPI_Recv", ""}}};
+}
+
 TEST(LaunchMessage, Bodies_survive_the_way) {
   const LaunchHello hello{{1, 2, 3}, 0xdeadbeef, 7};
   EXPECT_EQ(decode_hello(encode_body(hello)), hello);
@@ -24,6 +37,8 @@ TEST(LaunchMessage, Bodies_survive_the_way) {
   EXPECT_EQ(decode_answer(encode_body(answer)), answer);
   const LaunchJobEnded ended{"port", 139};
   EXPECT_EQ(decode_job_ended(encode_body(ended)), ended);
+  EXPECT_EQ(decode_stillness(encode_body(standing())), standing());
+  EXPECT_EQ(decode_stillness(encode_body(LaunchStillness{})), LaunchStillness{});
 }
 
 TEST(LaunchMessage, Bodies_that_are_cut_or_longer_are_none) {
@@ -32,6 +47,11 @@ TEST(LaunchMessage, Bodies_that_are_cut_or_longer_are_none) {
     EXPECT_FALSE(decode_spawn(std::string_view(whole).substr(0, length)).has_value()) << length;
   }
   EXPECT_FALSE(decode_spawn(whole + "x").has_value());
+  const std::string still = encode_body(standing());
+  for (std::size_t length = 0; length < still.size(); ++length) {
+    EXPECT_FALSE(decode_stillness(std::string_view(still).substr(0, length)).has_value()) << length;
+  }
+  EXPECT_FALSE(decode_stillness(still + "x").has_value());
   EXPECT_FALSE(decode_hello(encode_body(LaunchHello{}) + "x").has_value());
   EXPECT_FALSE(decode_name(encode_body(LaunchName{"a", "b"}).substr(1)).has_value());
 }
@@ -40,6 +60,16 @@ TEST(LaunchMessage, Texts_with_a_zero_byte_and_endless_lists_are_refused) {
   EXPECT_FALSE(decode_name(encode_body(LaunchName{std::string("a\0b", 3), "p"})).has_value());
   // An empty folder and port, then a list that says it has 2^32 - 1 programs.
   EXPECT_FALSE(decode_spawn(std::string("\0\0\0\0\0\0\0\0\xff\xff\xff\xff", 12)).has_value());
+}
+
+TEST(LaunchMessage, State_of_a_job_that_there_is_not_is_refused) {
+  std::string body = encode_body(LaunchStillness{{.job = 7}});
+  body[11] = 3;  // its state
+  EXPECT_FALSE(decode_stillness(body).has_value());
+  body[11] = 2;
+  EXPECT_TRUE(decode_stillness(body).has_value());
+  body[43] = 2;  // whether there are more
+  EXPECT_FALSE(decode_stillness(body).has_value());
 }
 
 TEST(LaunchReader, Frames_come_out_of_any_pieces) {
@@ -70,10 +100,10 @@ TEST(LaunchReader, Frames_come_out_of_any_pieces) {
 TEST(LaunchReader, Nonsense_is_refused_as_soon_as_it_is_seen) {
   for (const std::string& bytes :
        {std::string("G"), std::string("FULX"), std::string("GET / HTTP/1.1"),
-        std::string("FULS\0\0\0\2\0\0\0\1\0\0\0\0\0\0\0\0", 20),    // another version
-        std::string("FULS\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0", 20),    // kind 0
-        std::string("FULS\0\0\0\1\0\0\0\x63\0\0\0\0\0\0\0\0", 20),  // kind 99
-        std::string("FULS\0\0\0\1\0\0\0\1\0\0\0\0\x7f\0\0\0", 20)}) {
+        std::string("FULS\0\0\0\1\0\0\0\1\0\0\0\0\0\0\0\0", 20),    // another version
+        std::string("FULS\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0", 20),    // kind 0
+        std::string("FULS\0\0\0\2\0\0\0\x63\0\0\0\0\0\0\0\0", 20),  // kind 99
+        std::string("FULS\0\0\0\2\0\0\0\1\0\0\0\0\x7f\0\0\0", 20)}) {
     LaunchReader reader;
     reader.append(bytes);
     EXPECT_TRUE(reader.next().failed()) << bytes;
