@@ -50,7 +50,7 @@ target_include_directories(fulmar_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 find_program(FULMAR_CCACHE ccache)
 if(FULMAR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(ccache_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
-                      ${FULMAR_CCACHE})
+                      CCACHE_SLOPPINESS=pch_defines,time_macros ${FULMAR_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${ccache_launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_launcher})
 endif()

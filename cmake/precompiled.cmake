@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 the Fulmar authors
+#
+# A compiler spends most of its time on headers, so those that most files of a kind include are parsed once for all
+# of its targets (docs/adr/0063). The kinds differ in flags, or in headers (tools/precompiled):
+#   library   the layers below mpi: standard headers
+#   mpi       mpi and the layers above it: the device and the library's own objects, too
+#   program   tools and MPI programs of tests: standard headers
+#   test      GoogleTest, too
+# Files that lack an include are found where this is off: by tools/check_headers, clang-tidy and tools/check_clang.
+
+option(FULMAR_PRECOMPILED "Parse common headers once for all targets of a kind" ON)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(precompiled_options -fpch-preprocess)  # for ccache
+endif()
+
+# fulmar_precompiled_kind(KIND HEADER LIBRARIES lib...)
+function(fulmar_precompiled_kind kind header)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LIBRARIES")
+  if(NOT FULMAR_PRECOMPILED)
+    return()
+  endif()
+  set(source ${CMAKE_BINARY_DIR}/precompiled/${kind}.cc)
+  file(CONFIGURE OUTPUT ${source} CONTENT "// A target needs a source.\n")
+  add_library(precompiled_${kind} OBJECT EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(precompiled_${kind} PRIVATE ${arg_LIBRARIES})
+  target_compile_options(precompiled_${kind} PRIVATE ${precompiled_options})
+  target_precompile_headers(precompiled_${kind} PRIVATE
+                            "$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/tools/precompiled/${header}.h>")
+endfunction()
+
+# fulmar_use_precompiled(TARGET KIND): for targets with C++ sources and the flags of that kind.
+function(fulmar_use_precompiled target kind)
+  if(NOT TARGET precompiled_${kind})
+    return()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${precompiled_options}>")
+endfunction()
+
+# Of these gcc 12 says, with a precompiled header only, that strings of the standard library overflow.
+set(FULMAR_NOT_PRECOMPILED src/wire/trace_file.cc)
+list(TRANSFORM FULMAR_NOT_PRECOMPILED PREPEND ${CMAKE_SOURCE_DIR}/)
+set_source_files_properties(${FULMAR_NOT_PRECOMPILED} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+fulmar_precompiled_kind(library standard LIBRARIES fulmar_options)
+fulmar_precompiled_kind(mpi library LIBRARIES fulmar_options)
+fulmar_precompiled_kind(program standard)
+if(TARGET precompiled_mpi)
+  target_include_directories(precompiled_mpi PRIVATE ${FULMAR_INCLUDE_DIR} ${FULMAR_GENERATED_DIR} ${CMAKE_BINARY_DIR})
+  target_compile_definitions(precompiled_mpi PRIVATE FULMAR_NO_FORTRAN_HANDLES FULMAR_NO_REMOVED_NAMES)
+  if(TARGET fulmar_generated)
+    add_dependencies(precompiled_mpi fulmar_generated)
+  endif()
+endif()
