@@ -45,14 +45,24 @@ void set_stripe_count(std::int64_t& count, std::string_view value) {
 }
 
 /// Of the values that MPI reserves for access_style (MPI 5.0 section 14.2.8) those which mean something
-/// to the operating system.
-void set_style(Style& style, std::string_view values) {
+/// here or to the operating system.
+void set_style(Hints& hints, std::string_view values) {
   while (!values.empty()) {
     const std::string_view value = values.substr(0, values.find(','));
     values.remove_prefix(std::min(value.size() + 1, values.size()));
-    if (value == "sequential") style = Style::sequential;
-    if (value == "random") style = Style::random;
+    if (value == "sequential") hints.style = Style::sequential;
+    if (value == "random") hints.style = Style::random;
+    if (value == "read_once") hints.read_once = true;
+    if (value == "read_mostly") hints.read_once = false;
   }
+}
+
+/// In the form that MPI has for it; empty if nothing is known.
+std::string style_of(const Hints& hints) {
+  std::string values = hints.read_once ? "read_once" : "";
+  if (hints.style == Style::unknown) return values;
+  if (hints.read_once) values += ",";
+  return values + (hints.style == Style::random ? "random" : "sequential");
 }
 
 const char* name_of(Use use) {
@@ -91,7 +101,7 @@ void Hints::set(std::string_view key, std::string_view value) {
   if (key == "ind_wr_buffer_size") return set_bytes(write_piece_bytes, value);
   if (key == "striping_unit") return set_bytes(unit_bytes, value);
   if (key == "striping_factor") return set_stripe_count(stripe_count, value);
-  if (key == "access_style") return set_style(style, value);
+  if (key == "access_style") return set_style(*this, value);
   if (key == "cb_config_list") {
     if (parse_aggregator_list(value)) aggregator_list = value;
     return;
@@ -126,8 +136,8 @@ std::vector<std::pair<std::string, std::string>> Hints::in_effect() const {
   };
   if (stripe_count != 0) hints.emplace_back("striping_factor", std::to_string(stripe_count));
   if (!aggregator_list.empty()) hints.emplace_back("cb_config_list", aggregator_list);
-  if (style != Style::unknown) {
-    hints.emplace_back("access_style", style == Style::random ? "random" : "sequential");
+  if (const std::string values = style_of(*this); !values.empty()) {
+    hints.emplace_back("access_style", values);
   }
   return hints;
 }

@@ -37,6 +37,7 @@ struct Hints {
   bool shared_by_messages = false;
   std::string aggregator_list;   ///< cb_config_list; empty: not given
   Style style = Style::unknown;  ///< access_style
+  bool read_once = false;        ///< access_style
   mode_t permissions = 0666;     ///< file_perm, before the umask
   bool checked = false;          ///< no hint: FULMAR_CHECK=files
 

@@ -138,12 +138,45 @@ Error PosixFile::close() {
   const int descriptor = descriptor_.release();
   if (descriptor < 0) return {};
   mapped_.reset();
+  direct_.reset();
   // Linux has closed it also where the call was interrupted.
   if (::close(descriptor) == 0 || errno == EINTR) return {};
   return system_error("closing", path_, no_offset, errno);
 }
 
 Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to) const {
+  if (direct_ != nullptr) [[unlikely]]
+    return read_mostly_directly(offset, to);
+  return read_through_memory(offset, to);
+}
+
+Result<std::size_t> PosixFile::read_mostly_directly(std::int64_t offset,
+                                                    std::span<std::byte> to) const {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    const DirectReads::Step step = direct_->next(at, to.subspan(done));
+    const std::span<std::byte> piece = to.subspan(done, step.bytes);
+    if (step.direct) {
+      SystemCall call = begin("direct preadv", at, piece.size());
+      const ssize_t moved = direct_->read(at, piece);
+      call.ended(&FileStats::bytes_read, moved);
+      if (moved > 0) {
+        done += static_cast<std::size_t>(moved);
+        continue;
+      }
+    }
+    // Also where it could not be had directly: this call says why, or that the file ends.
+    const Result<std::size_t> got = read_through_memory(at, piece);
+    if (got.failed()) return got;
+    done += got.value();
+    if (got.value() < piece.size()) break;
+  }
+  return done;
+}
+
+Result<std::size_t> PosixFile::read_through_memory(std::int64_t offset,
+                                                   std::span<std::byte> to) const {
   std::size_t done = 0;
   while (done < to.size()) {
     const std::int64_t at = offset + static_cast<std::int64_t>(done);
@@ -162,6 +195,9 @@ Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<std::byte> to
 }
 
 bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept {
+  // To ask the system for it would make it read ahead.
+  if (direct_ != nullptr && direct_->takes(offset, to)) [[unlikely]]
+    return false;
   const iovec piece{to.data(), to.size()};
   SystemCall call = begin("preadv2", offset, to.size());
   const ssize_t moved = ::preadv2(descriptor_.get(), &piece, 1, offset, RWF_NOWAIT);

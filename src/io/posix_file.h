@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/os/fd.h"
+#include "io/direct_reads.h"
 #include "io/file_log.h"
 #include "io/hints.h"
 #include "io/io_ring.h"
@@ -42,6 +43,9 @@ class PosixFile {
 
   /// Says to the system in which order the file will be read. That it does not heed it is no error.
   void advise(Style style) const noexcept;
+  /// The program reads no part twice: long reads of what the system does not have in memory come straight from the device
+  /// from now on, if that can be (DirectReads). Not while other threads use the file.
+  void read_once() { direct_ = DirectReads::open(descriptor_.get()); }
   /// From now on system calls are counted, and recorded, in `log`, which lives as long as this.
   void keep_log(FileLog& log);
 
@@ -119,6 +123,10 @@ class PosixFile {
         path_(std::move(path)),
         locked_(std::make_unique<LockedRanges>()),
         mapped_(std::make_unique<MappedParts>()) {}
+  [[nodiscard]] base::Result<std::size_t> read_mostly_directly(std::int64_t offset,
+                                                               std::span<std::byte> to) const;
+  [[nodiscard]] base::Result<std::size_t> read_through_memory(std::int64_t offset,
+                                                              std::span<std::byte> to) const;
   base::Error extend_with_zeros(std::int64_t size) const;
   void count_lock_wait(std::uint64_t ns) const noexcept;
 
@@ -128,6 +136,7 @@ class PosixFile {
   FileLog* log_ = nullptr;
   std::uint32_t log_number_ = 0;
   std::unique_ptr<MappedParts> mapped_;
+  std::unique_ptr<DirectReads> direct_;  ///< after `read_once`, if that can be
 };
 
 /// Holds a part of a file while it exists: against every other open file, of this process and of

@@ -123,6 +123,7 @@ void change_hints(File& file, const Info* info) {
   file.open->hints.aggregators = before.aggregators;
   file.open->hints.shared_by_messages = before.shared_by_messages;
   file.open->hints.aggregator_list = before.aggregator_list;
+  file.open->hints.read_once = before.read_once;
   if (before.style != file.open->hints.style) file.open->file.advise(file.open->hints.style);
 }
 

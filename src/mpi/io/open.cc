@@ -144,6 +144,7 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
   open.aggregator_ranks = std::move(aggregators.value());
   open.aggregators = static_cast<int>(open.aggregator_ranks.size());
   if (open.hints.style != io::Style::unknown) open.file.advise(open.hints.style);
+  if (open.hints.read_once && !open.system.in_memory && !open.system.remote) open.file.read_once();
   const auto nodes = static_cast<int>(node_map(comm).leaders().size());
   open.cached_apart = nodes > 1 && open.system.has_client_caches;
   if (open.cached_apart) {

@@ -54,18 +54,32 @@ TEST(Hints, What_has_no_effect_is_not_told) {
   for (const char* key : {"nb_proc", "chunked", "filename"}) hints.set(key, "4");
   for (const char* value : {"0", "-2", "2001", "many"}) hints.set("striping_factor", value);
   hints.set("cb_config_list", "*:");
-  hints.set("access_style", "read_once,write_mostly");
+  hints.set("access_style", "write_once,write_mostly");
   auto told = in_effect(hints);
   for (const char* key : {"nb_proc", "striping_factor", "cb_config_list", "access_style"}) {
     EXPECT_EQ(told.count(key), 0U) << key;
   }
   hints.set("cb_config_list", "*:2");
-  hints.set("access_style", "read_once,random");
+  hints.set("access_style", "write_mostly,random");
   told = in_effect(hints);
   EXPECT_EQ(told["cb_config_list"], "*:2");
   EXPECT_EQ(told["access_style"], "random");
   hints.set("access_style", "sequential");
   EXPECT_EQ(in_effect(hints)["access_style"], "sequential");
+}
+
+TEST(Hints, What_is_read_once_is_told_beside_the_order) {
+  Hints hints;
+  hints.set("access_style", "read_once");
+  EXPECT_EQ(in_effect(hints)["access_style"], "read_once");
+  hints.set("access_style", "random,write_once");
+  EXPECT_EQ(in_effect(hints)["access_style"], "read_once,random");
+  Hints again;
+  again.set("access_style", in_effect(hints)["access_style"]);
+  EXPECT_TRUE(again.read_once);
+  EXPECT_EQ(again.style, Style::random);
+  hints.set("access_style", "read_mostly");
+  EXPECT_EQ(in_effect(hints)["access_style"], "random");
 }
 
 TEST(Hints, Sizes_have_limits) {
