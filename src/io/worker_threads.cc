@@ -8,15 +8,32 @@
 
 namespace fulmar::io {
 
-void WorkerThreads::submit(Job& job) noexcept {
+/// With the mutex.
+void WorkerThreads::append(Job& job) noexcept {
   job.next = nullptr;
+  *last_ = &job;
+  last_ = &job.next;
+  ++queued_;
+}
+
+bool WorkerThreads::submit_quietly(Job& job) noexcept {
+  const std::lock_guard guard(mutex_);
+  if (threads_ == 0) return false;
+  append(job);
+  return true;
+}
+
+void WorkerThreads::wake() noexcept {
+  const std::lock_guard guard(mutex_);
+  if (first_ != nullptr) work_there_.notify_all();
+}
+
+void WorkerThreads::submit(Job& job) noexcept {
   bool handed_over = false;
   {
     const std::lock_guard guard(mutex_);
     if (queued_ < idle_ || threads_ == most_threads || start_thread() || threads_ > 0) {
-      *last_ = &job;
-      last_ = &job.next;
-      ++queued_;
+      append(job);
       work_there_.notify_one();
       handed_over = true;
     }

@@ -23,7 +23,7 @@ struct Job {
 /// A few threads that do file operations while the program computes. The threads are started with
 /// the first job and stay until `stop`; they have all signals blocked.
 ///
-/// Thread rule: `submit`, `take_back`, `take_done` and `stop` from one thread at a time.
+/// Thread rule: `submit`, `submit_quietly`, `wake`, `take_back`, `take_done` and `stop` from one thread at a time.
 class WorkerThreads {
  public:
   static constexpr int most_threads = 4;
@@ -40,6 +40,10 @@ class WorkerThreads {
 
   /// Where no thread can be started the job is run at once.
   void submit(Job& job) noexcept;
+  /// The same for a job that will most likely be taken back: no thread is woken for it before `wake`. False, and nothing has
+  /// happened, where no thread has been started yet.
+  [[nodiscard]] bool submit_quietly(Job& job) noexcept;
+  void wake() noexcept;
   /// The job is the caller's again, and will not be given out, if no thread has begun it yet; else false.
   [[nodiscard]] bool take_back(Job& job) noexcept;
   /// A job that was carried out otherwise is done, on any thread.
@@ -56,6 +60,7 @@ class WorkerThreads {
   static void* run(void* self) noexcept;
   void work() noexcept;
   bool start_thread() noexcept;
+  void append(Job& job) noexcept;
 
   Notifier notifier_;
   std::mutex mutex_;

@@ -27,6 +27,12 @@ void FileState::submit(FileJob& job) noexcept {
   threads_.submit(job);
 }
 
+void FileState::submit_quietly(FileJob& job) noexcept {
+  begin(job);
+  quiet_ = threads_.submit_quietly(job);
+  if (!quiet_) threads_.submit(job);
+}
+
 int FileState::choose(AsyncWay way) noexcept {
   way_ = way;
   const int error = way == AsyncWay::io_uring ? ring_.open() : 0;
@@ -54,7 +60,10 @@ void FileState::block_done(void* self, io::BlockTransfer& transfer) noexcept {
 
 bool FileState::take_back(FileJob& job) noexcept {
   if (!threads_.take_back(job)) return false;
-  if (--pending_ == 0) library_.device->remove_progress_callback(*this);
+  if (--pending_ == 0) {
+    quiet_ = false;
+    library_.device->remove_progress_callback(*this);
+  }
   return true;
 }
 
@@ -75,6 +84,7 @@ void FileState::wake(void* library) noexcept {
 
 unsigned FileState::complete_done(device::ProgressCallback& hook) noexcept {
   auto& self = static_cast<FileState&>(hook);
+  if (std::exchange(self.quiet_, false)) self.threads_.wake();
   unsigned completed = 0;
   for (io::Job* at = self.threads_.take_done(); at != nullptr;) {
     auto& job = static_cast<FileJob&>(*at);

@@ -14,6 +14,7 @@
 #include "io/shared_word.h"
 #include "io/worker_threads.h"
 #include "mpi/io/datarep.h"
+#include "mpi/io/wait_forecast.h"
 #include "mpi/library.h"
 
 namespace fulmar::mpi {
@@ -56,6 +57,8 @@ class FileState : private device::ProgressCallback {
 
   /// Runs a job; its operation is complete some time after.
   void submit(FileJob& job) noexcept;
+  /// The same, but no thread hears of it before the next progress: for a job that is expected to be taken back at once.
+  void submit_quietly(FileJob& job) noexcept;
   /// The same by io_uring; false where that cannot be had: `submit` it then.
   [[nodiscard]] bool submit_block(BlockJob& job) noexcept;
   /// Before any file is opened. Returns the errno where io_uring is demanded and cannot be had: then threads do all.
@@ -83,6 +86,9 @@ class FileState : private device::ProgressCallback {
   /// Of the file that the environment variable ROMIO_HINTS names; read once.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& environment_hints();
 
+  /// Of non-blocking accesses that were left to threads.
+  WaitForecast forecast;
+
   /// Of files that were closed.
   io::SpareWords spare_words;
 
@@ -101,6 +107,7 @@ class FileState : private device::ProgressCallback {
   io::IoRing ring_;
   AsyncWay way_ = AsyncWay::automatic;
   std::size_t pending_ = 0;
+  bool quiet_ = false;  ///< a job may be queued that no thread was woken for
   bool checks_ = false;
   bool hints_read_ = false;
   std::vector<std::pair<std::string, std::string>> environment_hints_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "base/clock.h"
 #include "base/os/processors.h"
 #include "mpi/io/access_making.h"
 #include "mpi/io/access_record.h"
@@ -152,14 +153,24 @@ struct IndependentJob final : BlockJob {
   Count moved = 0;
   Error error;
   bool abandoned = false;
+  std::uint64_t submitted_ns = 0;  ///< to a thread; 0: it was not, or the forecast has been told
 };
 
 IndependentJob& job_of(const Request& request) {
   return *static_cast<IndependentJob*>(request.extra);
 }
 
+/// For the forecast: the access is awaited, or is done, now.
+void note_wait(IndependentJob& job, bool waits) noexcept {
+  if (job.submitted_ns == 0) return;
+  const std::uint64_t waited_after_ns = base::now_ns() - job.submitted_ns;
+  job.file.library->files->forecast.note(waits && waited_after_ns < WaitForecast::soon_ns);
+  job.submitted_ns = 0;
+}
+
 Error finish(Request& request, MPI_Status& status) {
-  const IndependentJob& job = job_of(request);
+  IndependentJob& job = job_of(request);
+  note_wait(job, false);
   set_status(&status, MPI_ANY_SOURCE, MPI_ANY_TAG, job.moved);
   return job.error;
 }
@@ -268,6 +279,7 @@ void move_in_pieces(IndependentJob& job) {
 void help(Request& request) {
   IndependentJob& job = job_of(request);
   const Access& access = job.access;
+  note_wait(job, true);
   const bool in_pieces = is_block(access);
   if (access.remote || access.atomic || access.hints.sieve_write == io::Use::always) return;
   if (!in_pieces && access.bytes > most_bytes_between_looks) return;
@@ -281,6 +293,22 @@ void help(Request& request) {
     library.lock.resume(depth);
   }
   library.device->complete(request.operation);
+}
+
+/// To a thread; quietly where to wake one would take long beside the access itself, and be in vain.
+void hand_to_thread(IndependentJob& job) noexcept {
+  const Access& access = job.access;
+  FileState& files = *job.file.library->files;
+  const bool is_quick = is_block(access) && !access.remote &&
+                        access.bytes <= most_bytes_at_once_on_one_processor &&
+                        (job.direction == Direction::write || access.in_memory);
+  if (is_quick && files.forecast.at_once()) {
+    files.submit_quietly(job);
+  } else {
+    files.submit(job);
+  }
+  // Not before: to wake a thread is part of the call.
+  job.submitted_ns = base::now_ns();
 }
 
 constexpr RequestKind kind_named(const char* name) {
@@ -327,7 +355,7 @@ Error start(File& file, const AccessArguments& arguments, MPI_Request& out) {
   } else if (move_at_once(*job)) {
     request->operation.stage = device::Stage::done;
   } else if (!hand_to_kernel(*job)) {
-    library.files->submit(*job);
+    hand_to_thread(*job);
   }
   return {};
 }

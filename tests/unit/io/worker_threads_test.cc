@@ -46,6 +46,36 @@ TEST(WorkerThreads, Stop_waits_for_what_was_submitted_and_they_start_again) {
   EXPECT_TRUE(second.done);
 }
 
+TEST(WorkerThreads, A_quiet_job_waits_for_a_call_or_is_taken_back) {
+  std::counting_semaphore<> ready(0);
+  const auto notify = [](void* context) noexcept {
+    static_cast<std::counting_semaphore<>*>(context)->release();
+  };
+  WorkerThreads threads({notify, &ready});
+  Count first;
+  EXPECT_FALSE(threads.submit_quietly(first)) << "there is no thread yet";
+  threads.submit(first);
+  ready.acquire();
+  Count taken;
+  Count left;
+  // The thread may still be on its way to sleep, and see what is submitted meanwhile.
+  while (!taken.done) {
+    ASSERT_TRUE(threads.submit_quietly(taken));
+    if (threads.take_back(taken)) break;
+    ready.acquire();
+    taken.done = false;
+  }
+  EXPECT_FALSE(taken.done);
+  ASSERT_TRUE(threads.submit_quietly(left));
+  threads.wake();
+  ready.acquire();
+  EXPECT_TRUE(left.done);
+  Count last;
+  ASSERT_TRUE(threads.submit_quietly(last));
+  threads.stop();
+  EXPECT_TRUE(last.done);
+}
+
 /// Keeps a thread until it is released.
 struct Held final : Job {
   void run() noexcept override {
