@@ -23,6 +23,7 @@ set(FULMAR_NOT_PRECOMPILED
     src/runtime/bootstrap/pmix_spawn.cc
     src/runtime/window_report.cc
     src/wire/trace_file.cc
+    tests/unit/wire/launch/names_channel_test.cc
     tools/mpiexec/environment.cc
     tools/mpiexec/program_abi.cc)
 list(TRANSFORM FULMAR_NOT_PRECOMPILED PREPEND ${CMAKE_SOURCE_DIR}/)

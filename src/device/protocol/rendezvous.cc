@@ -42,6 +42,12 @@ constexpr std::size_t most_segments = 256;
 /// Bytes of one packet of a stream.
 constexpr std::size_t stream_packet_bytes = 128U << 10;
 
+/// Where a stream begins: within the node behind the head that came with the announcement. What adapters would have
+/// moved (device/protocol/remote.cc) is streamed from its first byte.
+std::uint64_t streamed_from(const Peer& peer, const Operation& operation) noexcept {
+  return peer.mapped() ? operation.inlined : 0;
+}
+
 std::uint64_t piece_count(std::uint64_t length) noexcept {
   return (length + piece_bytes - 1) / piece_bytes;
 }
@@ -141,7 +147,7 @@ void Device::start_stream(Operation& receive) noexcept {
               receive.length);
   receive.stage = Stage::streaming;
   receive.protocol = &protocol(ProtocolId::rndv_stream);
-  receive.moved = receive.inlined;
+  receive.moved = streamed_from(*receive.peer, receive);
   receive.own_cookie = cookies_.add(receive);
   const wire::StreamBody body{receive.peer_cookie, receive.own_cookie, receive.length};
   outbox_.send_control(*receive.peer, PacketKind::cts_stream, receive.key(), wire::bytes_of(body));
@@ -184,7 +190,7 @@ void Device::on_clear_to_stream(Peer& peer, const wire::StreamBody& request) noe
   Operation* send = named(peer, request.send, true);
   if (send == nullptr) return;
   if ((send->stage != Stage::announced && send->stage != Stage::sharing) ||
-      request.length > send->buffer.bytes || request.length <= send->inlined) {
+      request.length > send->buffer.bytes || request.length < streamed_from(peer, *send)) {
     ++stats_.counters().malformed;
     return;
   }
@@ -197,7 +203,7 @@ void Device::on_clear_to_stream(Peer& peer, const wire::StreamBody& request) noe
   send->protocol = &protocol(ProtocolId::rndv_stream);
   send->peer_cookie = request.receive;
   send->length = request.length;
-  send->moved = send->inlined;
+  send->moved = streamed_from(peer, *send);
   activate(*send);
 }
 
