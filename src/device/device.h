@@ -36,9 +36,8 @@
 #include "device/transport/transports.h"
 #include "match/matcher.h"
 
-/// The device: messages between processes, over the shared memory of the node and one network to
-/// all other ranks. This is the face over the parts that the folders hold (docs/adr/0019). Peers
-/// are ids of processes (fabric/process_table.h); communicators are unknown here.
+/// The device: messages between processes, over the shared memory of the node and one network. This is the face over
+/// the parts that the folders hold (docs/adr/0019). Peers are ids of processes; communicators are unknown here.
 ///
 /// Thread rule: every member needs the engine's lock. `wait` gives it up while it sleeps.
 namespace fulmar::device {
@@ -72,8 +71,7 @@ class Device {
   /// The completions of posts on the network, also of those of layers above.
   [[nodiscard]] Completions& completions() noexcept { return completions_; }
 
-  /// The processes that can be sent to: from the start those of this process's job, with their
-  /// ranks as ids; `add_job` adds another job: see ProcessTable::add_job.
+  /// The processes that can be sent to: those of this job, and of jobs that were added (ProcessTable::add_job).
   [[nodiscard]] const fabric::ProcessTable& processes() const noexcept { return *processes_; }
   [[nodiscard]] std::optional<std::uint32_t> add_job(std::uint32_t job, std::uint32_t size,
                                                      const base::Key& key);
@@ -116,8 +114,7 @@ class Device {
   /// All protocols, for reports.
   [[nodiscard]] static std::span<const Protocol> protocols() noexcept { return protocol_table; }
 
-  /// Ends an operation that has no message of its own (a generalized request, a combined call): it
-  /// is done, and waiting threads are notified. Any thread that holds the lock.
+  /// Ends an operation that has no message of its own (a generalized request); threads that wait are notified.
   void complete(Operation& operation) noexcept {
     finish(operation);
     if (waiters_stale_ && !in_progress_) [[unlikely]]
@@ -147,8 +144,7 @@ class Device {
     }
     release_held();
   }
-  /// As wait, for a condition that another process makes true in memory, without a packet; it must
-  /// wake this one if it sleeps.
+  /// As wait, for a condition that another process makes true in memory; it must wake this one if it sleeps.
   template <class Finished>
   void wait_for_memory(Finished&& finished, WaitNote note) noexcept {
     if (finished()) return release_held();
@@ -168,8 +164,7 @@ class Device {
   /// Sends packets that the network batches: the caller may not poll again for a while.
   void release_held() noexcept { transports_.flush(); }
 
-  /// For calls that test once and return, for what `note` says: makes progress, and yields the
-  /// processor where calls in a row move nothing. Polling alone counts as waiting (PollWatch).
+  /// For calls that test once and return: makes progress, and yields the processor where calls in a row move nothing.
   void poll(WaitNote note = {}) noexcept;
 
   /// Sends without a waiting request (freed requests, buffered sends): `drain` waits for them.
