@@ -8,7 +8,8 @@
 #   program   the libraries of tools: standard headers
 #   mpi_test  MPI programs of tests, which are executables (-fPIE): standard headers
 #   test      the same with GoogleTest
-# Files that lack an include are found where this is off: by tools/check_headers, clang-tidy and tools/check_clang.
+# A file that lacks an include is found where this is off: by the target check_headers, tools/check_tidy, and the presets
+# debug, asan, tsan and clang.
 
 option(FULMAR_PRECOMPILED "Parse common headers once for all targets of a kind" ON)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// What tools/check_clang parses once: the headers that most files include.
+// The standard headers that most files include, parsed once: cmake/precompiled.cmake, tools/check_clang.
 #pragma once
 
 #include <algorithm>
