@@ -168,7 +168,7 @@ class Heads {
  public:
   /// Bytes that travel with the announcement, and the longest message for which that counts.
   static constexpr std::uint64_t head_bytes = std::uint64_t{32} << 10;
-  static constexpr std::uint64_t longest_bytes = std::uint64_t{2} << 20;
+  static constexpr std::uint64_t longest_bytes = std::uint64_t{1} << 20;
 
   [[nodiscard]] std::uint64_t wanted(std::uint64_t length) const noexcept {
     const bool fits = length > head_bytes && length <= longest_bytes;
