@@ -163,7 +163,7 @@ class Writer {
 
   /// mpiexec finds the processes that are waited for by their ranks in this job. Of other jobs it
   /// gets the ids, of all that are known unless the wait is surely for this job's ranks.
-  void leave_out_other_jobs() {
+  void tell_other_jobs() {
     const auto peers = std::span(body_.peers).first(body_.peer_count);
     const auto is_foreign = [&](std::uint32_t peer) { return peer >= library_.world->processes; };
     if (std::any_of(peers.begin(), peers.end(), is_foreign)) {
@@ -351,7 +351,7 @@ unsigned thread_count() {
 wire::WaitBody WaitReporter::write(const device::QuietWait& wait) noexcept {
   Writer writer(library_, wait);
   writer.describe(wait.note);
-  writer.leave_out_other_jobs();
+  writer.tell_other_jobs();
   // A thread that is not waiting may do what the others wait for.
   if (wait.many_threads && thread_count() != wait.threads) return writer.body();
   // So may the end of a file operation, which can take as long as the disk does.

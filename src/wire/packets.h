@@ -44,7 +44,8 @@ inline constexpr std::uint64_t rts_early = 1;
 inline constexpr std::uint64_t rts_open = 2;
 /// The sender would put the bytes, if it got a `cts_put`.
 inline constexpr std::uint64_t rts_puts = 4;
-/// The first bytes of the message are behind the body, at most `most_inlined_bytes` of them.
+/// The first bytes of the message are behind the body, at most `most_inlined_bytes` of them. Within a node a stream
+/// begins behind them, over networks with the first byte again.
 inline constexpr std::uint64_t rts_inlined = 8;
 inline constexpr std::uint64_t most_inlined_bytes = 32U << 10;
 
