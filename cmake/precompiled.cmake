@@ -3,11 +3,13 @@
 #
 # A compiler spends most of its time on headers, so those that most files of a kind include are parsed once for all
 # of its targets (docs/adr/0063). The kinds differ in flags, or in headers (tools/precompiled):
-#   library   the layers below mpi: standard headers
-#   mpi       mpi and the layers above it: the device and the library's own objects, too
-#   program   the libraries of tools: standard headers
-#   mpi_test  MPI programs of tests, which are executables (-fPIE): standard headers
-#   test      the same with GoogleTest
+#   library      the layers below mpi: standard headers
+#   mpi          mpi and the layers above it: the device and the library's own objects, too
+#   program      the libraries of tools: standard headers
+#   mpi_test     MPI programs of tests, which are executables (-fPIE): standard headers
+#   test         the same with GoogleTest, not optimized
+#   source_test  the same without run-time type information, as src is compiled
+#   optimized_test  that of tests which count instructions or compute for long
 # A file that lacks an include is found where this is off: by the target check_headers, tools/check_tidy, and the presets
 # debug, asan, tsan and clang.
 
@@ -29,9 +31,9 @@ set(FULMAR_NOT_PRECOMPILED
     tools/mpiexec/program_abi.cc)
 list(TRANSFORM FULMAR_NOT_PRECOMPILED PREPEND ${CMAKE_SOURCE_DIR}/)
 
-# fulmar_precompiled_kind(KIND HEADER [EXECUTABLE] LIBRARIES lib...)
+# fulmar_precompiled_kind(KIND HEADER [EXECUTABLE] LIBRARIES lib... [OPTIONS option...])
 function(fulmar_precompiled_kind kind header)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "EXECUTABLE" "" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EXECUTABLE" "" "LIBRARIES;OPTIONS")
   if(NOT FULMAR_PRECOMPILED)
     return()
   endif()
@@ -39,7 +41,7 @@ function(fulmar_precompiled_kind kind header)
   file(CONFIGURE OUTPUT ${source} CONTENT "// A target needs a source.\n")
   add_library(precompiled_${kind} OBJECT EXCLUDE_FROM_ALL ${source})
   target_link_libraries(precompiled_${kind} PRIVATE ${arg_LIBRARIES})
-  target_compile_options(precompiled_${kind} PRIVATE ${precompiled_options})
+  target_compile_options(precompiled_${kind} PRIVATE ${arg_OPTIONS} ${precompiled_options})
   if(arg_EXECUTABLE)
     set_target_properties(precompiled_${kind} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(precompiled_${kind} PRIVATE -fPIE)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 the Fulmar authors
 """One guest with a soft-RoCE device: the device itself, what the tool fulmar says of it, the provider for verbs, and
-MPI programs whose ranks have nothing but verbs between them."""
+MPI programs whose ranks have nothing but verbs between them.
+
+An emulated machine takes its time, so what is listed as "in short" is all that runs here; FULMAR_TEST_EVERY_PATH=1, as in
+the soak, runs everything."""
 
 import json
 import os
@@ -15,16 +18,18 @@ from support import BUILD, FULMAR, MPIEXEC, PING, Step
 WAYS = ("send", "empty send", "inline send", "long send", "completion event", "write", "write before send",
         "write with immediate", "read", "read of read-only memory", "atomic", "refusal")
 TIMEOUT_S = 2700
-ON_FEW_RANKS_TOO = ("p2p.modes", "p2p.order", "coll.movement")
+EVERY_PATH = "FULMAR_TEST_EVERY_PATH" in os.environ
+PROGRAMS_IN_SHORT = ("p2p.modes", "p2p.probe", "p2p.threads", "p2p.types", "coll.movement", "coll.nonblocking",
+                     "partitioned.rounds", "rma.adapters", "rma.operations")
 LACKING = support.lacks_verbs()
 # How adapters move long messages, and what these programs are told besides.
 REMOTE_WAYS = ("fetch", "put", "off")
 REMOTE_PROGRAMS = {"p2p.modes": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
                    "p2p.order": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
                    "p2p.remapped": {}, "p2p.types": {"FULMAR_RDMA_BYTES": "1", "FULMAR_EAGER_BYTES": "0"}}
+REMOTE_PROGRAMS_IN_SHORT = ("p2p.order", "p2p.remapped")
 
-# The papers' channel designs and stacks, and the programs that run over them; the first one alone but in tools/soak,
-# as a guest takes its time.
+# The papers' channel designs and stacks, and the programs that run over them.
 DESIGNS = {"basic": {"FULMAR_CHANNEL": "basic"}, "piggyback": {"FULMAR_CHANNEL": "piggyback"},
            "pipeline": {"FULMAR_CHANNEL": "pipeline"}, "zerocopy": {"FULMAR_CHANNEL": "zerocopy"},
            "zerocopy_put": {"FULMAR_CHANNEL": "zerocopy", "FULMAR_RDMA": "put"},
@@ -36,18 +41,21 @@ DESIGN_PROGRAMS_IN_SHORT = ("tool.design",)
 STUDIES = {"inlined.fetch": {"FULMAR_RDMA": "fetch", "FULMAR_RDMA_INLINE": "700"},
            "inlined.put": {"FULMAR_RDMA": "put", "FULMAR_RDMA_INLINE": "700"},
            "apart": {"FULMAR_RDMA": "put", "FULMAR_RDMA_FIN": "apart"}, "two_queues": {"FULMAR_VERBS_QUEUES": "two"}}
+STUDIES_IN_SHORT = ("inlined.put", "two_queues")
 # Designs with the progress thread: what it does while a rank is away, and all of it.
 THREADS = {"basic": "on", "zerocopy": "on", "ch3": "on", "zerocopy_put": "only"}
+THREADS_IN_SHORT = ("ch3", "zerocopy_put")
 THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", [])}
 # Two threads, one for each queue, and what runs over them in packets, by reads and by writes.
 TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
-TWO_THREADS_PROGRAMS_IN_SHORT = {"off": ["p2p.modes"], "put": ["coll.nonblocking"], "fetch": ["p2p.order", "p2p.remapped"]}
+TWO_THREADS_PROGRAMS_IN_SHORT = {"put": ["coll.nonblocking"], "fetch": ["p2p.remapped"]}
 TWO_THREADS_PROGRAMS = {"off": ["p2p.modes"], "put": ["p2p.modes", "coll.nonblocking"],
                         "fetch": ["p2p.modes", "p2p.order", "p2p.threads", "p2p.remapped", "coll.nonblocking"]}
 
 # Programs that leave MPI and enter it again, or in which others do, and on how many ranks.
 RETURNS = {"session.reentry": (2, 4), "session.cancel_before_world": (2,), "session.cancel_after_end": (2,),
            "environment.cancel_in_finalize": (4,)}
+RETURNS_IN_SHORT = {"session.reentry": (2,), "environment.cancel_in_finalize": (4,)}
 RETURN_NETWORKS = {"verbs": {"FULMAR_FABRIC": "verbs"},
                    "rails": {"FULMAR_FABRIC": "verbs,tcp", "FULMAR_RAILS": "verbs+tcp"}}
 
@@ -65,15 +73,21 @@ def provider_tests():
 PROVIDER = provider_tests()
 
 
+def chosen(everything, in_short):
+    """What runs of `everything`, names or a table by name."""
+    names = [name for name in everything if EVERY_PATH or name in in_short]
+    return {name: everything[name] for name in names} if isinstance(everything, dict) else names
+
+
 def ranks_of(program):
-    """2 and 4 for those that show most, for all of them in tools/soak; else the most that the program is made for."""
-    both = program.name in ON_FEW_RANKS_TOO or os.environ.get("FULMAR_TEST_EVERY_PATH")
-    return sorted({min(program.most_ranks, 4)} | ({2} if both else set()))
+    """Up to 4, and 2 where everything runs."""
+    return sorted({min(program.most_ranks, 4)} | ({2} if EVERY_PATH else set()))
 
 
 def program_steps():
     steps = []
-    for program in support.programs():
+    programs = {program.name: program for program in support.programs()}
+    for program in chosen(programs, PROGRAMS_IN_SHORT).values():
         for ranks in ranks_of(program):
             command = [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{program.name}", *program.arguments]
             steps.append(Step(f"{program.name}.np{ranks}", 2 * program.limit_s, command, {"FULMAR_FABRIC": "verbs"}))
@@ -84,7 +98,7 @@ def remote_steps():
     """Programs with long messages, between two ranks, in each way; and with nothing kept open in between."""
     limits = {program.name: program.limit_s for program in support.programs()}
     steps = []
-    for name, settings in REMOTE_PROGRAMS.items():
+    for name, settings in chosen(REMOTE_PROGRAMS, REMOTE_PROGRAMS_IN_SHORT).items():
         command = [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{name}"]
         steps += [Step(f"{name}.{way}", 2 * limits[name], command,
                        {"FULMAR_FABRIC": "verbs", "FULMAR_RDMA": way, **settings})
@@ -98,7 +112,7 @@ def remote_steps():
 
 def design_steps():
     """Programs over each design and stack."""
-    names = DESIGN_PROGRAMS if os.environ.get("FULMAR_TEST_EVERY_PATH") else DESIGN_PROGRAMS_IN_SHORT
+    names = chosen(DESIGN_PROGRAMS, DESIGN_PROGRAMS_IN_SHORT)
     return [Step(f"{name}.{design}", 240, [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{name}", *arguments],
                  {"FULMAR_FABRIC": "verbs", **settings})
             for design, settings in DESIGNS.items() for name in names for ranks, arguments in [DESIGN_PROGRAMS[name]]
@@ -106,11 +120,12 @@ def design_steps():
 
 
 def study_steps():
-    two_threads = TWO_THREADS_PROGRAMS if os.environ.get("FULMAR_TEST_EVERY_PATH") else TWO_THREADS_PROGRAMS_IN_SHORT
+    two_threads = TWO_THREADS_PROGRAMS if EVERY_PATH else TWO_THREADS_PROGRAMS_IN_SHORT
     short = {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"}
     steps = [Step(f"p2p.modes.{name}", 240, [MPIEXEC, "-n", 2, BUILD / "tests" / "mpi.p2p.modes"],
-                  {"FULMAR_FABRIC": "verbs", **short, **settings}) for name, settings in STUDIES.items()]
-    for design, thread in THREADS.items():
+                  {"FULMAR_FABRIC": "verbs", **short, **settings})
+             for name, settings in chosen(STUDIES, STUDIES_IN_SHORT).items()]
+    for design, thread in chosen(THREADS, THREADS_IN_SHORT).items():
         program, arguments = THREAD_PROGRAMS[thread]
         steps.append(Step(f"{program}.{design}.thread_{thread}", 240,
                           [MPIEXEC, "-n", 2, BUILD / "tests" / f"mpi.{program}", *arguments],
@@ -123,7 +138,8 @@ def study_steps():
 
 def return_steps():
     return [Step(f"{name}.{network}.np{ranks}", 120, [MPIEXEC, "-n", ranks, BUILD / "tests" / f"mpi.{name}"], settings)
-            for name, counts in RETURNS.items() for network, settings in RETURN_NETWORKS.items() for ranks in counts]
+            for name, counts in (RETURNS if EVERY_PATH else RETURNS_IN_SHORT).items()
+            for network, settings in RETURN_NETWORKS.items() for ranks in counts]
 
 
 def design_return_step():

@@ -21,7 +21,7 @@ RANKS=$ranks exec "$@"
 """
 
 # Stands for mpibench: the n-th start takes the n-th factor; notes the order of all starts.
-PROGRAM = """#!{python}
+PROGRAM = """#!{python} -ES
 import json, os, sys
 name, factors, log = {name!r}, {factors!r}, {log!r}
 with open(log, "a") as file:
@@ -43,7 +43,7 @@ print(json.dumps(dict(label=name, library=name + " 1.0", processor="x", kernel="
                       init_ms=5 * factor, init_ranks=ranks, series=series)))
 """
 # Stands for fulmar-raw: probes the cache line only; anything else fails.
-RAW = """#!{python}
+RAW = """#!{python} -ES
 import json, sys
 if "raw-cache-line" not in sys.argv:
     sys.exit(1)
@@ -76,7 +76,7 @@ class Compare(tree.TreeTest):
     def compare(self, *arguments):
         command = [sys.executable, "-B", str(tree.ROOT / "bench/compare"), "--build", str(self.root / "build"),
                    "--peers", str(self.root / "peers"), "--output", str(self.root / "out"), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=50)
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
 
     def result(self, name):
         return json.loads((self.root / "out" / f"{name}.json").read_text())
@@ -124,8 +124,8 @@ class Compare(tree.TreeTest):
     def test_a_command_that_hangs_is_ended(self):
         self.library("fulmar", [1])
         self.library("mpich", ["hang", 2])
-        run = self.compare("--rounds", "1", "--timeout", "1")
-        self.assertEqual(run.stdout.count("timed out after 1 s"), 1)
+        run = self.compare("--rounds", "1", "--timeout", "5")  # what does not hang has to be through on a busy machine
+        self.assertEqual(run.stdout.count("timed out after 5 s"), 1)
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def probes(self, lines):
