@@ -8,8 +8,7 @@
 #   program      the libraries of tools: standard headers
 #   mpi_test     MPI programs of tests, which are executables (-fPIE): standard headers
 #   test         the same with GoogleTest, not optimized
-#   source_test  the same without run-time type information, as src is compiled
-#   optimized_test  that of tests which count instructions or compute for long
+#   source_test  the same, optimized and without run-time type information, as src is
 # A file that lacks an include is found where this is off: by the target check_headers, tools/check_tidy, and the presets
 # debug, asan, tsan and clang.
 

@@ -19,15 +19,15 @@ WAYS = ("send", "empty send", "inline send", "long send", "completion event", "w
         "write with immediate", "read", "read of read-only memory", "atomic", "refusal")
 TIMEOUT_S = 2700
 EVERY_PATH = "FULMAR_TEST_EVERY_PATH" in os.environ
-PROGRAMS_IN_SHORT = ("p2p.modes", "p2p.probe", "p2p.threads", "p2p.types", "coll.movement", "coll.nonblocking",
-                     "partitioned.rounds", "rma.adapters", "rma.operations")
+PROGRAMS_IN_SHORT = ("p2p.modes", "p2p.probe", "p2p.types", "coll.movement", "coll.nonblocking", "partitioned.rounds",
+                     "rma.adapters", "rma.operations")
 LACKING = support.lacks_verbs()
 # How adapters move long messages, and what these programs are told besides.
 REMOTE_WAYS = ("fetch", "put", "off")
 REMOTE_PROGRAMS = {"p2p.modes": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
                    "p2p.order": {"FULMAR_RDMA_BYTES": "1000", "FULMAR_EAGER_BYTES": "1000"},
                    "p2p.remapped": {}, "p2p.types": {"FULMAR_RDMA_BYTES": "1", "FULMAR_EAGER_BYTES": "0"}}
-REMOTE_PROGRAMS_IN_SHORT = ("p2p.order", "p2p.remapped")
+REMOTE_PROGRAMS_IN_SHORT = ("p2p.remapped",)
 
 # The papers' channel designs and stacks, and the programs that run over them.
 DESIGNS = {"basic": {"FULMAR_CHANNEL": "basic"}, "piggyback": {"FULMAR_CHANNEL": "piggyback"},
@@ -41,10 +41,10 @@ DESIGN_PROGRAMS_IN_SHORT = ("tool.design",)
 STUDIES = {"inlined.fetch": {"FULMAR_RDMA": "fetch", "FULMAR_RDMA_INLINE": "700"},
            "inlined.put": {"FULMAR_RDMA": "put", "FULMAR_RDMA_INLINE": "700"},
            "apart": {"FULMAR_RDMA": "put", "FULMAR_RDMA_FIN": "apart"}, "two_queues": {"FULMAR_VERBS_QUEUES": "two"}}
-STUDIES_IN_SHORT = ("inlined.put", "two_queues")
+STUDIES_IN_SHORT = ("two_queues",)
 # Designs with the progress thread: what it does while a rank is away, and all of it.
 THREADS = {"basic": "on", "zerocopy": "on", "ch3": "on", "zerocopy_put": "only"}
-THREADS_IN_SHORT = ("ch3", "zerocopy_put")
+THREADS_IN_SHORT = ("basic",)
 THREAD_PROGRAMS = {"on": ("progress.away", ["helped"]), "only": ("p2p.order", [])}
 # Two threads, one for each queue, and what runs over them in packets, by reads and by writes.
 TWO_THREADS = {"FULMAR_PROGRESS_THREAD": "two", "FULMAR_VERBS_QUEUES": "two"}
