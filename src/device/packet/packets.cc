@@ -114,7 +114,9 @@ void Device::on_announcement(const Packet& packet) noexcept {
   const fabric::Body& body = packet.body;
   const auto rts =
       handlers_.decode<wire::RtsBody>(body.part(0, std::min(body.size(), sizeof(wire::RtsBody))));
-  if (!rts) return;
+  // Of a sender that ends while it copies the head not even the announcement may be there. Who waits for it learns of
+  // its end as of any other.
+  if (!rts || body.torn()) return;
   const auto inlined = inlined_in(*rts, body.size());
   if (!inlined) {
     ++stats_.counters().malformed;

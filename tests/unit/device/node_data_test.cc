@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "unit/device/shm_node.h"
@@ -183,6 +186,73 @@ TEST_F(NodeHeads, Only_one_of_a_queue_has_one) {
   for (const Operation& receive : receives) EXPECT_TRUE(receive.done());
   EXPECT_EQ(memory, data);
   EXPECT_EQ(exchange(bytes, bytes, First::receive).head, Heads::head_bytes);
+}
+
+/// Device 0 ends while it copies the first bytes of a message behind the announcement.
+class TornHead : public NodeHeads {
+ protected:
+  static constexpr std::size_t bytes = 200000;
+
+  TornHead() : memory_(bytes) {
+    receive_.posted.key = {0, 0, 5};
+    receive_.buffer = {memory_.data(), memory_.size(), nullptr};
+  }
+  void receive() { device(1).start_receive(receive_); }
+  enum class Ends { before, meanwhile };
+  /// `there`: of announcement and head, when the sender ends: before the receiver looks, or while it waits for more.
+  void announce(std::size_t there, Ends ends) {
+    const wire::RtsBody rts{77, 4096, bytes, wire::rts_inlined, 0, 0};
+    std::vector<std::byte> body(sizeof rts + Heads::head_bytes);
+    std::memcpy(body.data(), &rts, std::min(there, sizeof rts));
+    const std::atomic<std::uint64_t> filled(there);
+    std::atomic<std::uint32_t> gone(ends == Ends::before ? 1 : 0);
+    std::thread end([&gone] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      gone = 1;
+    });
+    const auto size = static_cast<std::uint32_t>(body.size());
+    device(1).packet(0, {wire::PacketKind::rts, 0, 0, 5, size},
+                     fabric::Body(body, filled, 0, &gone));
+    end.join();
+  }
+  void end_sender() {
+    device(1).failures().add(0, "killed");
+    for (int i = 0; i < 1000 && !receive_.done(); ++i) (void)device(1).progress();
+    ASSERT_TRUE(receive_.done());
+    EXPECT_EQ(receive_.outcome.error, base::ErrorClass::proc_failed);
+  }
+
+  std::vector<std::byte> memory_;
+  Operation receive_;
+};
+
+TEST_F(TornHead, Receive_by_a_copy_fails) {
+  device(1).set_long_copy(LongCopy::share);
+  receive();
+  announce(1000, Ends::meanwhile);
+  end_sender();
+}
+
+TEST_F(TornHead, Receive_of_a_stream_fails) {
+  receive();
+  announce(1000, Ends::meanwhile);
+  end_sender();
+}
+
+TEST_F(TornHead, Nothing_is_believed_of_an_announcement_that_is_not_there) {
+  receive();
+  announce(1, Ends::before);
+  EXPECT_FALSE(receive_.done());
+  EXPECT_EQ(memory_, std::vector<std::byte>(bytes));
+  end_sender();
+}
+
+TEST_F(TornHead, No_message_has_arrived) {
+  for (const Ends ends : {Ends::before, Ends::meanwhile}) announce(1000, ends);
+  EXPECT_EQ(device(1).counters().unexpected, 0U);
+  receive();
+  EXPECT_FALSE(receive_.done());
+  end_sender();
 }
 
 }  // namespace
