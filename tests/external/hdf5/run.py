@@ -35,7 +35,7 @@ ENDS = {
     "t_pflush2": "PASSED",
 }
 # Those that want more than two ranks.
-LEAST_RANKS = {"t_cache": 3}
+LEAST_RANKS = {"t_cache": 3, "t_pread": 3}
 # It ends without MPI_Finalize on purpose; the next program looks at what it has left.
 UNFINISHED = ("t_pflush1",)
 
