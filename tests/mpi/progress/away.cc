@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -240,13 +241,16 @@ void own_functions(Board& board, bool helped) {
   MPI_Op_free(&op);
 }
 
-/// A rank in MPI is not helped: no switch of threads for each message.
+/// A rank in MPI is not helped: no switch of threads for each message. The thread looks after it when it has not been in MPI
+/// for 100 us, which on an emulated machine it may need for a single look at the network.
 void ping_pong() {
   constexpr int rounds = 4000;
+  constexpr std::chrono::nanoseconds patience = std::chrono::microseconds(100);
   const test::PerformanceVariable turns("device_thread_turns");
   const test::PerformanceVariable wakeups("device_thread_wakeups");
   const int other = 1 - test::rank_of(MPI_COMM_WORLD);
   char byte = 0;
+  const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < rounds; ++i) {
     if (other == 1) {
       MPI_Send(&byte, 1, MPI_CHAR, other, 3, MPI_COMM_WORLD);
@@ -256,8 +260,11 @@ void ping_pong() {
       MPI_Send(&byte, 1, MPI_CHAR, other, 3, MPI_COMM_WORLD);
     }
   }
-  test::expect(turns.value() < rounds / 10, "turns of the thread in a ping-pong");
-  test::expect(wakeups.value() < rounds / 10, "wake-ups of the thread in a ping-pong");
+  const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - begin;
+  const auto most =
+      static_cast<std::uint64_t>(took < rounds * patience ? rounds / 10 : took / patience);
+  test::expect(turns.value() < most, "turns of the thread in a ping-pong");
+  test::expect(wakeups.value() < most, "wake-ups of the thread in a ping-pong");
 }
 
 void play_all(const char* how) {
