@@ -26,6 +26,8 @@ set(FULMAR_NOT_PRECOMPILED
     src/runtime/window_report.cc
     src/wire/trace_file.cc
     tests/unit/wire/launch/names_channel_test.cc
+    tools/fulmar/doctor/gather_launchers.cc
+    tools/fulmar/layers/joining_figures.cc
     tools/mpiexec/environment.cc
     tools/mpiexec/program_abi.cc)
 list(TRANSFORM FULMAR_NOT_PRECOMPILED PREPEND ${CMAKE_SOURCE_DIR}/)

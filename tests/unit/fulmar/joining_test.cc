@@ -100,6 +100,15 @@ TEST(Timeline, many_steps_become_few) {
   EXPECT_LT(timeline_of(record).longest.size(), 450U);
 }
 
+/// Where joining takes so long that all that was before it is shorter than a bin.
+TEST(Timeline, phases_do_not_hide_each_other) {
+  const measure::Timeline timeline = timeline_of(joining_with(1e6));
+  ASSERT_GE(timeline.longest.size(), 5U);
+  EXPECT_LT(timeline.longest.front().end_ms, 0);
+  EXPECT_NEAR(timeline.longest.front().microseconds, 1, 1e-6);
+  EXPECT_GT(timeline.longest.back().end_ms, timeline.phases[1].end_ms);
+}
+
 TEST(Timeline, is_drawn_with_its_phases) {
   const std::string picture = report::svg(timeline_of(joining_with(100)), "a title", "s1");
   EXPECT_NE(picture.find("<title>joins: 0.106 ms</title>"), std::string::npos) << picture;

@@ -96,9 +96,9 @@ measure::Timeline timeline_of(const Record& record) {
   const double origin = record.end_of(Phase::before);
   const double width = (record.end_of(Phase::after) - record.begin_ns) / bins;
   measure::Timeline timeline;
-  double bin = -1;
   double last = record.begin_ns;
   for (const std::vector<double>& ends : record.ends_ns) {
+    double bin = -1;  // none is of two phases
     for (const double end : ends) {
       const double microseconds = (end - last) / ns_per_us;
       const double now = std::floor((end - record.begin_ns) / width);

@@ -41,7 +41,8 @@ struct Figures {
 /// The series of several records: medians over them, with the least and the greatest. At least one.
 [[nodiscard]] std::vector<measure::Series> series_of(const std::vector<Record>& records);
 
-/// The steps over time, from when the joining began; the longest of each bin.
+/// The steps over time, from when the joining began; the longest of each bin. No bin holds steps of two
+/// phases.
 [[nodiscard]] measure::Timeline timeline_of(const Record& record);
 
 /// The record whose gap while joining is the median. At least one.
