@@ -239,6 +239,14 @@ TEST_F(TornHead, Receive_of_a_stream_fails) {
   end_sender();
 }
 
+/// All that it wants is in the head.
+TEST_F(TornHead, Receive_that_ends_within_the_head_fails) {
+  receive_.buffer.bytes = 20000;
+  receive();
+  announce(1000, Ends::meanwhile);
+  end_sender();
+}
+
 TEST_F(TornHead, Nothing_is_believed_of_an_announcement_that_is_not_there) {
   receive();
   announce(1, Ends::before);
