@@ -23,7 +23,7 @@ enum class RdmaProtocol : std::uint8_t {
 };
 
 /// Variants that the paper about Open MPI on Elan4 compared, for studies: see
-/// device/protocol/remote.cc.
+/// device/protocol/rndv_rdma.cc.
 struct RemoteStudy {
   /// Bytes of the data that travel with the announcement of a message that adapters may move, up
   /// to `wire::most_inlined_bytes`.

@@ -2,34 +2,36 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "base/copy.h"
 #include "base/engine_lock.h"
-#include "base/os/wake_socket.h"
-#include "base/slot_map.h"
 #include "device/completion.h"
 #include "device/config.h"
 #include "device/flow/flow_control.h"
 #include "device/flow/outbox.h"
 #include "device/matching/arrival.h"
+#include "device/matching/early_arrivals.h"
 #include "device/operation.h"
 #include "device/packet/packet_handlers.h"
 #include "device/peer/peer_table.h"
 #include "device/progress/hook.h"
-#include "device/progress/poll_watch.h"
+#include "device/progress/wait.h"
 #include "device/progress/waiting.h"
+#include "device/protocol/active_transfers.h"
+#include "device/protocol/cancelling.h"
 #include "device/protocol/copy_choice.h"
-#include "device/protocol/protocol.h"
-#include "device/protocol/rdma_transfer.h"
-#include "device/protocol/share_pool.h"
-#include "device/regcache/memory_opener.h"
+#include "device/protocol/operations.h"
+#include "device/protocol/placement.h"
+#include "device/protocol/protocols.h"
+#include "device/protocol/rdma_memory.h"
+#include "device/protocol/rndv_copy.h"
+#include "device/protocol/rndv_rdma.h"
+#include "device/protocol/rndv_stream.h"
 #include "device/service.h"
 #include "device/shm_coll/shm_coll_area.h"
 #include "device/stats/stats.h"
@@ -60,10 +62,10 @@ class Device {
   [[nodiscard]] NodeChannel* node() noexcept { return transports_.node(); }
   [[nodiscard]] fabric::Network* network() const noexcept { return transports_.network(); }
   /// Lets this process sleep on the network and on shared memory at once; after both `use`.
-  [[nodiscard]] base::Error use_wake_socket();
+  [[nodiscard]] base::Error use_wake_socket() { return waiting_.use_wake_socket(); }
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   [[nodiscard]] base::EngineLock& lock() noexcept { return lock_; }
-  [[nodiscard]] RegistrationCache& memory() noexcept { return memory_opener_; }
+  [[nodiscard]] RegistrationCache& memory() noexcept { return rdma_memory_.cache(); }
   [[nodiscard]] Service& service() noexcept { return service_; }
   [[nodiscard]] Failures& failures() noexcept { return failures_; }
   /// Where layers above add handlers for packets of their own kinds.
@@ -101,24 +103,25 @@ class Device {
   /// has arrived; senders that hold messages back are asked then.
   [[nodiscard]] Arrival* find_arrival(const match::Key& key) noexcept;
   /// Takes a found message out of the queue, for `receive_taken` alone (matched probe).
-  void take_arrival(Arrival& arrival) noexcept;
+  void take_arrival(Arrival& arrival) noexcept { device::take_arrival(matcher_, early_, arrival); }
   void receive_taken(Operation& operation, Arrival& arrival) noexcept;
 
   /// Tries to withdraw an operation that is not done. A receive that was not matched is done and
   /// cancelled on return; a send may be so later, or complete normally.
-  void cancel(Operation& operation) noexcept;
+  void cancel(Operation& operation) noexcept { cancelling_.cancel(operation); }
 
   /// Ends an operation that has been announced, or whose bytes move, with this error, because its
   /// peer will not take part any more: at once, or as soon as no network uses its memory.
-  void abort(Operation& operation, base::ErrorClass error) noexcept;
+  void abort(Operation& operation, base::ErrorClass error) noexcept {
+    protocols_.abort(operation, error);
+  }
   /// All protocols, for reports.
   [[nodiscard]] static std::span<const Protocol> protocols() noexcept { return protocol_table; }
 
   /// Ends an operation that has no message of its own (a generalized request); threads that wait are notified.
   void complete(Operation& operation) noexcept {
-    finish(operation);
-    if (waiters_stale_ && !in_progress_) [[unlikely]]
-      notify_waiters();
+    finish(operation, waiting_);
+    waiting_.notify_change();
   }
 
   // --- progress and waiting
@@ -126,20 +129,20 @@ class Device {
   /// Polls everything that can move, once. Returns how much moved. Polling a network is a system
   /// call: one from which nothing has arrived for a while is polled only now and then, if there is
   /// shared memory, too; `at_all` polls it in any case.
-  enum class Look : bool { as_due, at_all };
+  using Look = device::Look;
   unsigned progress(Look look = Look::as_due) noexcept;
 
   /// Returns when `finished()` is true. Spins, yields or sleeps as the situation demands.
   template <class Finished>
   void wait(Finished&& finished, WaitNote note = {}) noexcept {
     if (finished()) return release_held();
-    if (lock_.enabled()) return wait_with_threads(holds<Finished>, &finished, note);
-    Idle idle(config_.wait_style, config_.oversubscribed, yield_cost_);
+    if (lock_.enabled()) return waiting_.wait_with_threads(holds<Finished>, &finished, note);
+    Idle idle(config_.wait_style, config_.oversubscribed, waiting_.yield_cost());
     while (!finished()) {
       if (progress() != 0) {
         idle.reset();
       } else if (idle.step() == Idle::Advice::sleep) [[unlikely]] {
-        idle.note(sleep(note, idle.quiet_sleeps()));
+        idle.note(waiting_.sleep(note, idle.quiet_sleeps()));
       }
     }
     release_held();
@@ -174,7 +177,7 @@ class Device {
   void drain() noexcept;
   using ProgressCallback = device::ProgressCallback;
   void add_progress_callback(ProgressCallback& hook) noexcept;
-  void remove_progress_callback(ProgressCallback& hook) noexcept { hooks_.remove(hook); }
+  void remove_progress_callback(ProgressCallback& hook) noexcept { callbacks_.remove(hook); }
 
   // --- short collective operations; see device/shm_coll/shm_coll_area.h
 
@@ -186,7 +189,7 @@ class Device {
   [[nodiscard]] ShmCollAreaPool& coll_areas() noexcept { return coll_areas_; }
   /// Wake a sleeping process of the node, by its number there; this one, from any thread.
   void wake(std::uint32_t number) noexcept;
-  void wake_self() noexcept;
+  void wake_self() noexcept { waiting_.wake_self(); }
   void count_single_copy() noexcept { ++stats_.counters().single_copies; }
 
   // --- figures; see also device/stats/figures.cc
@@ -194,9 +197,9 @@ class Device {
   /// the paths of short messages nothing: see `alarm_bytes_`.
   void observe(Observer* observer) noexcept;
   /// A condition that threads may wait for has changed in progress, without an operation's end.
-  void wake_waiters() noexcept { waiters_stale_ = waiters_stale_ || first_waiter_ != nullptr; }
+  void wake_waiters() noexcept { waiting_.note_change(); }
   /// Lets the observer's `settle` be called soon, where that may call MPI.
-  void defer() noexcept { settle_due_ = waiters_stale_ = true; }
+  void defer() noexcept { waiting_.defer(); }
 
   /// What may change while messages are under way. Lengths and limits are in bytes.
   void set_eager_bytes(std::uint64_t bytes) noexcept { config_.eager_bytes = bytes; }
@@ -219,9 +222,11 @@ class Device {
   [[nodiscard]] const Counters& counters() const noexcept { return stats_.counters(); }
   [[nodiscard]] std::uint64_t unexpected_bytes() const noexcept { return arrivals_.bytes_in_use(); }
   /// Operations that a peer may name.
-  [[nodiscard]] std::size_t named_operations() const noexcept { return cookies_.live(); }
+  [[nodiscard]] std::size_t named_operations() const noexcept {
+    return operations_.all_named().live();
+  }
   /// Messages for which memory is open.
-  [[nodiscard]] std::size_t transfers() const noexcept { return transfers_.live(); }
+  [[nodiscard]] std::size_t transfers() const noexcept { return rdma_memory_.transfers().live(); }
   [[nodiscard]] const match::Matcher& matcher() const noexcept { return matcher_; }
   [[nodiscard]] std::size_t connected_peers() const noexcept { return peers_.connected().size(); }
   /// Whether something was sent to a process, and nothing of it cancelled.
@@ -247,39 +252,46 @@ class Device {
   // What a network calls with the bytes of long messages (fabric::PlacesBodies).
   [[nodiscard]] std::span<const iovec> place(std::uint32_t peer, const wire::Envelope& envelope,
                                              std::span<const std::byte> prefix,
-                                             std::uint64_t offset, std::uint64_t bytes) noexcept;
+                                             std::uint64_t offset, std::uint64_t bytes) noexcept {
+    return placement_.place(peer, envelope, prefix, offset, bytes);
+  }
   void placed(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
-              std::uint64_t offset, std::uint64_t bytes) noexcept;
+              std::uint64_t offset, std::uint64_t bytes) noexcept {
+    placement_.placed(peer, envelope, prefix, offset, bytes);
+  }
   void part(std::uint32_t peer, const wire::Envelope& envelope, std::span<const std::byte> prefix,
-            std::uint64_t offset, std::span<const std::byte> payload) noexcept;
+            std::uint64_t offset, std::span<const std::byte> payload) noexcept {
+    placement_.part(peer, envelope, prefix, offset, payload);
+  }
   /// The same for a short message whose body is on its way (fabric::ExpectsBodies).
-  [[nodiscard]] bool expect(std::uint32_t peer, const wire::Envelope& envelope) noexcept;
+  [[nodiscard]] bool expect(std::uint32_t peer, const wire::Envelope& envelope) noexcept {
+    return placement_.expect(peer, envelope);
+  }
   /// A network is done with the memory of a post; see device/completion.h.
   void sent(std::uint64_t token, fabric::Sent how) noexcept { completions_.end(token, how); }
 
  private:
+  friend class Service;
+  friend class Failures;
+  friend class Drain;
+
+  void add_handlers() noexcept;
+
   // protocol/send.cc
   std::uint32_t inlined_bytes(const Operation& send, const wire::RtsBody& body) noexcept;
   std::uint32_t head_bytes(const Operation& send) noexcept;
   void send_to_self(Operation& operation) noexcept;
+  fabric::Post post_message(Operation& operation) noexcept;
   fabric::Post post_eager(Operation& operation) noexcept;
   fabric::Post post_announcement(Operation& operation) noexcept;
   wire::RtsBody announcement_of(Operation& operation, bool early) noexcept;
   wire::RtsBody announce(Operation& operation, bool early) noexcept;
 
-  // receive.cc
+  // protocol/receive.cc
   void receive_arrival(Operation& operation, Arrival& arrival) noexcept;
   void receive_local(Operation& operation, Operation& send) noexcept;
   void receive_bytes(Operation& operation, const match::Key& key, const fabric::Body& body,
                      std::uint64_t skip = 0) noexcept;
-  void settle_length(Operation& operation, const match::Key& key, std::uint64_t length) noexcept;
-  void finish(Operation& operation) noexcept {
-    operation.stage = Stage::done;
-    if (first_waiter_ != nullptr) [[unlikely]]
-      waiters_stale_ = true;
-    if (operation.on_done != nullptr) operation.on_done(operation);
-  }
-  void finish_send(Operation& operation) noexcept;
 
   [[gnu::always_inline]] inline void take_packet(std::uint32_t peer, const wire::Envelope& envelope,
                                                  const fabric::Body& body) noexcept {
@@ -294,13 +306,13 @@ class Device {
         } else {
           receive_bytes(receive, key, body);
         }
-        finish(receive);
+        finish(receive, waiting_);
         return;
       }
     }
     slow_packet(peer, envelope, body);
   }
-  // packets.cc; trace.cc
+  // packet/packets.cc; stats/trace.cc
   [[gnu::cold]] void traced_packet(std::uint32_t peer, const wire::Envelope& envelope,
                                    const fabric::Body& body) noexcept;
   [[gnu::noinline]] void slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
@@ -308,119 +320,19 @@ class Device {
   void unmatched(const match::Key& key, const wire::Envelope& envelope,
                  std::span<const std::byte> body) noexcept;
   Arrival* make_arrival(std::uint64_t bytes) noexcept;
-  void add_handlers() noexcept;
+  [[gnu::cold]] void over_alarm(const match::Key& key, std::uint64_t length) noexcept;
   void on_eager(const Packet& packet) noexcept;
   void on_eager_sync(const Packet& packet) noexcept;
   void on_announcement(const Packet& packet) noexcept;
   void on_sync_ack(Peer& peer, const wire::CookieBody& answer) noexcept;
   void on_fin(Peer& peer, const wire::CookieBody& answer) noexcept;
   void acknowledge(Operation& send) noexcept;
-  Operation* named(Peer& peer, wire::Cookie cookie) noexcept;
-  Operation* named(Peer& peer, wire::Cookie cookie, bool send) noexcept;
 
-  // cancel.cc
-  void finish_cancelled(Operation& operation) noexcept;
-  bool withdraw_local(Operation& send) noexcept;
-  void send_cancel_request(Operation& send) noexcept;
-  void drop_cancel_request(Operation& send) noexcept;
-  unsigned poll_departures() noexcept;
-  unsigned give_up_asking(Peer& peer) noexcept;
-  bool has_wanted_backlog() noexcept;
-  bool has_left(const Peer& peer) noexcept;
-  void on_cancel(Peer& peer, const wire::CookieBody& request) noexcept;
-  void on_cancel_reply(Peer& peer, const wire::CancelBody& answer) noexcept;
-
-  // protocols.cc
-  static const std::array<Protocol, protocol_count> protocol_table;
-  static const Protocol& protocol(ProtocolId id) noexcept {
-    return protocol_table[static_cast<std::size_t>(id)];
-  }
-  fabric::Post post_message(Operation& operation) noexcept;
-  void start_rendezvous(Operation& receive, Peer& peer, const Announced& message) noexcept;
-  unsigned advance(Operation& operation, bool& in_place) noexcept;
-  void fail(Operation& operation, base::ErrorClass error) noexcept;
-
-  // rendezvous.cc
-  bool could_share(const Operation& receive) noexcept;
-  void choose_copy(Operation& receive) noexcept;
-  void run_rendezvous(Operation& receive, const Announced& message) noexcept;
-  void receive_head(Operation& receive, Peer& peer, const Announced& message,
-                    const fabric::Body& body) noexcept;
-  bool can_rndv_share(const Operation& receive, const Announced& message) noexcept;
-  bool start_rndv_share(Operation& receive, const Announced& message) noexcept;
-  unsigned step_rndv_share(Operation& operation, bool& in_place) noexcept;
-  void abort_rndv_share(Operation& operation, base::ErrorClass error) noexcept;
-  bool can_rndv_copy(const Operation& receive, const Announced& message) noexcept;
-  bool start_rndv_copy(Operation& receive, const Announced& message) noexcept;
-  unsigned step_rndv_copy(Operation& receive, bool& in_place) noexcept;
-  void abort_rndv_copy(Operation& operation, base::ErrorClass error) noexcept;
-  bool start_rndv_stream(Operation& receive, const Announced& message) noexcept;
-  unsigned step_rndv_stream(Operation& send, bool& in_place) noexcept;
-  void abort_rndv_stream(Operation& operation, base::ErrorClass error) noexcept;
-  void note_way(const Operation& receive) noexcept;
-  void start_stream(Operation& receive) noexcept;
-  void finish_rendezvous(Operation& receive) noexcept;
-  void on_clear_to_share(Peer& peer, const wire::SharedCopyBody& request) noexcept;
-  void on_clear_to_stream(Peer& peer, const wire::StreamBody& request) noexcept;
-  void on_data(const Packet& packet) noexcept;
-  void add_streamed(Operation& receive, std::uint64_t bytes) noexcept;
-  unsigned advance_active() noexcept;
-  // remote.cc
-  void offer(Operation& send, wire::RtsBody& body) noexcept;
-  bool may_move_remotely(const Peer& peer) noexcept;
-  bool can_rndv_read(const Operation& receive, const Announced& message) noexcept;
-  bool start_rndv_read(Operation& receive, const Announced& message) noexcept;
-  bool can_rndv_write(const Operation& receive, const Announced& message) noexcept;
-  bool start_rndv_write(Operation& receive, const Announced& message) noexcept;
-  unsigned step_rdma(Operation& operation, bool& in_place) noexcept;
-  void abort_rdma(Operation& operation, base::ErrorClass error) noexcept;
-  void on_clear_to_put(Peer& peer, const wire::PutBody& request) noexcept;
-  bool prepare_put(Operation& send, const wire::PutBody& request) noexcept;
-  void on_no_put(Peer& peer, const wire::CookieBody& answer) noexcept;
-  void finish_put(Operation& receive) noexcept;
-  void start_orders(Operation& operation, fabric::RemoteAddress place) noexcept;
-  fabric::Post give_order(Operation& operation, RdmaTransfer& transfer) noexcept;
-  void order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept;
-  void end_orders(Operation& operation) noexcept;
-  void end_put(const Operation& send) noexcept;
-  static bool withdraw_fin(const Operation& send) noexcept;
-  void retreat(Operation& operation) noexcept;
-  void fail_lost_transfers() noexcept;
-  bool open_memory(Operation& operation, std::span<std::byte> memory,
-                   fabric::Access access) noexcept;
-  void close_memory(Operation& operation) noexcept;
-
-  // in_place.cc
-  struct Target;
-  Target target_of(std::uint32_t peer, const wire::Envelope& envelope,
-                   std::span<const std::byte> prefix, std::uint64_t offset,
-                   std::uint64_t bytes) noexcept;
-  fabric::Post post_in_place(Operation& send) noexcept;
-  void part_sent(Operation& send, fabric::Sent how) noexcept;
-  fabric::Post post_part(Operation& send, std::size_t most_bytes) noexcept;
-
-  base::Error copy_piece(Operation& operation, std::uint64_t offset, std::uint64_t bytes) noexcept;
-  void activate(Operation& operation) noexcept;
-  void deactivate(const Operation& operation) noexcept;
-  // progress.cc
+  // progress/progress.cc
   void wake_for_held() noexcept;
   unsigned poll_network(Look look) noexcept;
+  void balance() noexcept;
 
-  // matching/early_arrivals.cc
-  void on_settled(Peer& peer, const wire::SettledBody& news, const match::Key& key) noexcept;
-  void await_turn(Arrival& arrival) noexcept;
-  void forget_turn(const Arrival& arrival) noexcept;
-  unsigned match_early() noexcept;
-
-  // figures.cc
-  [[gnu::cold]] void over_alarm(const match::Key& key, std::uint64_t length) noexcept;
-  [[gnu::noinline]] void finish_progress() noexcept;
-  void settle() noexcept;
-
-  /// Pieces of one packet whose bytes a network takes from, or puts to, where they lie.
-  static constexpr std::size_t most_pieces = 64;
-  /// Pieces of non-contiguous data that are shorter than this on average are copied.
-  static constexpr std::uint64_t smallest_piece_bytes = 256;
   static constexpr int polls_before_progress = 64;
   template <class Finished>
   static bool holds(void* finished) noexcept {
@@ -428,28 +340,6 @@ class Device {
   }
   [[gnu::noinline]] void wait_watching(bool (*finished)(void*) noexcept, void* argument,
                                        WaitNote note) noexcept;
-
-  // wait.cc
-  friend class Service;
-  friend class Failures;
-  friend class Drain;
-  void prepare_sleep(SleepPlace& place) noexcept;
-  void finish_sleep() noexcept;
-  void fence_senders() noexcept;
-  void count_sleep(std::uint64_t slept_ns) noexcept;
-  [[gnu::noinline]] SleepEnd sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
-  void report_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
-  [[gnu::cold]] void report_polling(WaitNote note) noexcept;
-  void give_up_membarrier() noexcept;
-  void wait_with_threads(bool (*finished)(void*) noexcept, void* argument, WaitNote note) noexcept;
-  void lead(Waiter& self) noexcept;
-  bool leader_ready() noexcept;
-  void balance() noexcept;
-  void add_waiter(Waiter& waiter) noexcept;
-  void remove_waiter(Waiter& waiter) noexcept;
-  void notify_waiters() noexcept;
-  void signal(Waiter& waiter) noexcept;
-  void wake_service() noexcept;
 
   Config config_;
   base::EngineLock& lock_;
@@ -460,40 +350,31 @@ class Device {
   PeerTable peers_{transports_};
   PacketHandlers handlers_{peers_, stats_.counters().malformed};
   ArrivalPool arrivals_;
+  ProgressCallbacks callbacks_;
+  ProgressState progress_;
+  Waiting waiting_;
   Outbox outbox_;
   FlowControl flow_;
-  base::SlotMap<Operation> cookies_;  ///< operations that peers may name
   Completions completions_;
-  SharePool shares_;
   CopyChoice copy_choice_;
   Heads heads_;
-  std::array<iovec, most_pieces> pieces_;  ///< of the last answer of `place`
-  Operation* active_ = nullptr;            ///< long transfers that move with progress
-  Operation* next_active_ = nullptr;       ///< the next one for `advance_active`
-  Failures failures_{*this};
+  ActiveTransfers active_;
+  RdmaMemory rdma_memory_;
+  Operations operations_;
+  RndvStream stream_;
+  RndvCopy copy_;
+  RndvRdma rdma_;
+  Protocols protocols_;
+  Placement placement_;
   EarlyArrivals early_;
-  DepartureWatch departures_;
-  ProgressCallbacks hooks_;
-  Waiter* first_waiter_ = nullptr;
-  Waiter* leader_ = nullptr;
+  Cancelling cancelling_;
+  Failures failures_{*this};
   Service service_{*this};
-  bool waiters_stale_ = false;
-  bool settle_due_ = false;  ///< set together with waiters_stale_, which progress checks
-  bool in_progress_ = false;
-  bool sleeping_ = false;
   std::uint64_t progress_calls_ = 0;
   std::uint32_t idle_polls_ = 0;  ///< of the network, since something arrived from it
-  std::optional<base::WakeSocket> wake_socket_;
-  std::int64_t quiet_since_ns_ = 0;
-  std::uint32_t missed_polls_ = 0;
-  std::uint64_t moved_ = 0;  ///< all that progress ever moved
-  YieldCost yield_cost_;
-  PollWatch poll_watch_;
   std::uint64_t unattended_ = 0;
   std::uint64_t alarm_bytes_;  ///< of unexpected data: the budget, or 0 with an observer
   ShmCollAreaPool coll_areas_;
-  RdmaTransfers transfers_;
-  RegistrationCache memory_opener_;
 };
 
 }  // namespace fulmar::device

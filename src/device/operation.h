@@ -14,7 +14,7 @@
 
 namespace fulmar::device {
 
-class Device;
+class RndvStream;
 struct Peer;
 struct Arrival;
 struct Operation;
@@ -70,7 +70,7 @@ struct ShareState {
 
 /// A send whose packets a network takes from the memory of the message: the completion of each.
 struct StreamState : Completion {
-  Device* device = nullptr;
+  RndvStream* owner = nullptr;
   Operation* send = nullptr;
   std::uint64_t token = 0;     ///< of the completion; 0: no packet was posted so
   std::uint32_t in_place = 0;  ///< packets that need the memory

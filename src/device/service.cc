@@ -59,7 +59,7 @@ constexpr std::int64_t most_patience_ns = 2'000'000;
 }  // namespace
 
 base::Error Service::open(ThreadDuty duty) {
-  if (device_.wake_socket_ && !bell_.valid()) {
+  if (device_.waiting_.wake_socket() != nullptr && !bell_.valid()) {
     bell_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell_.valid()) {
       return base::failure(base::ErrorClass::other, "eventfd failed (%s)", std::strerror(errno));
@@ -112,7 +112,7 @@ void Service::attend() noexcept {
   const base::TraceSpan span(device_.config_.trace, "turn of the progress thread");
   base::EngineLock& lock = device_.lock_;
   lock.acquire();
-  if (device_.leader_ == nullptr && !stops_) {
+  if (!device_.waiting_.has_leader() && !stops_) {
     attends_ = true;
     ++device_.stats_.counters().thread_turns;
   }
@@ -129,8 +129,7 @@ void Service::attend() noexcept {
 
 unsigned Service::look(Depth depth) noexcept {
   polling_ = true;
-  const unsigned moved =
-      device_.progress(depth == Depth::at_all ? Device::Look::at_all : Device::Look::as_due);
+  const unsigned moved = device_.progress(depth == Depth::at_all ? Look::at_all : Look::as_due);
   polling_ = false;
   device_.stats_.counters().thread_moved += moved;
   return moved;
@@ -140,19 +139,20 @@ unsigned Service::look(Depth depth) noexcept {
 Service::Rest Service::rest() noexcept {
   // No thread of the program may look: it computes, or sleeps on something of its own.
   if (device_.failures_.look()) return Rest::over;
-  SleepPlace place(device_.wake_socket_ ? wire::Asleep::on_socket : wire::Asleep::helper_on_word);
-  if (device_.wake_socket_) {
+  SleepPlace place(device_.waiting_.wake_socket() != nullptr ? wire::Asleep::on_socket
+                                                             : wire::Asleep::helper_on_word);
+  if (device_.waiting_.wake_socket() != nullptr) {
     place.add(bell_.get());
-    place.add(device_.wake_socket_->descriptor());
+    place.add(device_.waiting_.wake_socket()->descriptor());
   }
-  device_.prepare_sleep(place);
+  device_.waiting_.prepare_sleep(place);
   if (look(Depth::at_all) != 0 || !place.may_sleep) {
-    device_.finish_sleep();
+    device_.waiting_.finish_sleep();
     return Rest::over;
   }
   // 0 where a network has to be polled: that is no sleep.
   const std::int64_t most_ns =
-      place.limited(device_.departures_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
+      place.limited(device_.cancelling_.needed() ? SleepPlace::leaving_ns : SleepPlace::longest_ns);
   rests_ = true;
   called_ = false;
   device_.lock_.release();
@@ -172,8 +172,9 @@ Service::Rest Service::rest() noexcept {
 
 void Service::wake_up(const SleepPlace& place) noexcept {
   rests_ = false;
-  if (device_.wake_socket_ && place.is_ready(1)) device_.wake_socket_->drain();
-  device_.finish_sleep();
+  if (device_.waiting_.wake_socket() != nullptr && place.is_ready(1))
+    device_.waiting_.wake_socket()->drain();
+  device_.waiting_.finish_sleep();
 }
 
 void Service::take_over(Stay stay) noexcept {
@@ -186,7 +187,7 @@ void Service::take_over(Stay stay) noexcept {
   if (!rests_) return;
   call();
   rests_ = false;
-  device_.finish_sleep();
+  device_.waiting_.finish_sleep();
 }
 
 void Service::hand_back() noexcept {
@@ -209,7 +210,7 @@ void Service::call() noexcept {
 
 void Service::need_program() noexcept {
   needs_program_ = true;
-  if (device_.first_waiter_ != nullptr) device_.signal(*device_.first_waiter_);
+  if (device_.waiting_.first() != nullptr) device_.waiting_.signal(*device_.waiting_.first());
 }
 
 void Service::stop() noexcept {
@@ -219,7 +220,7 @@ void Service::stop() noexcept {
   if (rests_) {
     call();
     rests_ = false;
-    device_.finish_sleep();
+    device_.waiting_.finish_sleep();
   }
   word_ = 1;
   base::futex_wake(word_, 1, base::FutexScope::process);

@@ -34,7 +34,7 @@ namespace fulmar::device {
 
 bool Service::can_share() noexcept {
   return device_.network() != nullptr && device_.network()->completion_descriptor() >= 0 &&
-         device_.wake_socket_;
+         device_.waiting_.wake_socket() != nullptr;
 }
 
 base::Error Service::open_second() {
@@ -93,11 +93,11 @@ Service::Rest Service::rest_on_ends() noexcept {
 
 /// Repeats the preparations of the thread that sleeps on everything else, if one does.
 void Service::sleep_again() noexcept {
-  if (!device_.sleeping_ && (!rests_ || called_)) return;
+  if (!device_.waiting_.sleeping() && (!rests_ || called_)) return;
   const std::int64_t due_ns = due_ns_;
   SleepPlace place(wire::Asleep::on_socket);
-  device_.prepare_sleep(place);
-  if (place.due_ns < due_ns || device_.departures_.needed()) device_.wake_service();
+  device_.waiting_.prepare_sleep(place);
+  if (place.due_ns < due_ns || device_.cancelling_.needed()) device_.waiting_.wake_service();
   note_sleep(std::min(place.due_ns, due_ns));
 }
 

@@ -337,7 +337,7 @@ void Process::leave() {
   progress_thread_.stop();
   files_.stop();
   // A program that has used sessions only may begin the world model later, see
-  // device/protocol/cancel.cc.
+  // device/protocol/cancelling.cc.
   const bool for_good = world_state == WorldState::closed;
   {
     const base::EngineGuard guard(library_.lock);

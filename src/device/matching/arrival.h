@@ -5,15 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "device/progress/hook.h"
 #include "match/matcher.h"
 #include "wire/packets.h"
 
 namespace fulmar::device {
 
-class Device;
 struct Operation;
 
 /// Where an `rts` says that the bytes are.
@@ -57,12 +54,6 @@ struct Arrival {
   static Arrival* of(match::Unexpected* unexpected) noexcept {
     return reinterpret_cast<Arrival*>(unexpected);
   }
-};
-
-/// Early messages that wait for a receive. The callback is registered while there are any.
-struct EarlyArrivals : ProgressCallback {
-  Device* device = nullptr;
-  std::vector<Arrival*> waiting;
 };
 
 /// Records of arrivals, and how many bytes they take. Short ones are reused without the allocator.

@@ -14,24 +14,6 @@ namespace fulmar::device {
 
 using wire::PacketKind;
 
-void Device::add_handlers() noexcept {
-  handlers_.add<&Device::on_eager>(PacketKind::eager, *this);
-  handlers_.add<&Device::on_eager_sync>(PacketKind::eager_sync, *this);
-  handlers_.add<&Device::on_sync_ack>(PacketKind::sync_ack, *this);
-  handlers_.add<&Device::on_announcement>(PacketKind::rts, *this);
-  handlers_.add<&Device::on_clear_to_share>(PacketKind::cts_shared, *this);
-  handlers_.add<&Device::on_clear_to_stream>(PacketKind::cts_stream, *this);
-  handlers_.add<&Device::on_data>(PacketKind::data, *this);
-  handlers_.add<&Device::on_fin>(PacketKind::fin, *this);
-  handlers_.add<&Device::on_clear_to_put>(PacketKind::cts_put, *this);
-  handlers_.add<&Device::on_no_put>(PacketKind::no_put, *this);
-  handlers_.add<&Device::on_settled>(PacketKind::settled, *this);
-  handlers_.add<&Device::on_cancel>(PacketKind::cancel, *this);
-  handlers_.add<&Device::on_cancel_reply>(PacketKind::cancel_reply, *this);
-  handlers_.add<&Failures::on_report>(PacketKind::peer_failed, failures_);
-  handlers_.add<&Failures::on_probe>(PacketKind::probe, failures_);
-}
-
 void Device::slow_packet(std::uint32_t peer, const wire::Envelope& envelope,
                          const fabric::Body& body) noexcept {
   handlers_.take({peer, envelope, body});
@@ -66,7 +48,7 @@ void Device::unmatched(const match::Key& key, const wire::Envelope& envelope,
   base::copy_bytes(arrival->bytes(), body.data(), body.size());
   matcher_.add(arrival->unexpected);
   ++stats_.counters().unexpected;
-  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  waiting_.note_change();
   if (arrivals_.bytes_in_use() > alarm_bytes_) [[unlikely]]
     over_alarm(key, arrival->length);
 }
@@ -93,7 +75,7 @@ void Device::on_eager_sync(const Packet& packet) noexcept {
   receive_bytes(receive, key, body, sizeof *prefix);
   const wire::CookieBody answer{prefix->send};
   outbox_.send_control(peers_.connect(key.peer), PacketKind::sync_ack, key, wire::bytes_of(answer));
-  finish(receive);
+  finish(receive, waiting_);
 }
 
 namespace {
@@ -126,17 +108,17 @@ void Device::on_announcement(const Packet& packet) noexcept {
   if (peer.failed) return;  // its bytes cannot be fetched
   std::erase_if(peer.probed, [&](const Ask& probe) { return probe.key.accepts(key); });
   const bool early = (rts->flags & wire::rts_early) != 0;
-  if (early) match_early();  // earlier ones go first
+  if (early) early_.match();  // earlier ones go first
   match::Posted* posted = early ? matcher_.take_posted_out_of_turn(key) : matcher_.take_posted(key);
   if (posted != nullptr) {
     Operation& receive = *operation_of(posted);
     settle_length(receive, key, rts->length);
     const Announced message{rts->send, rts->address, rts->flags, rts->key, *inlined};
-    if (*inlined == 0) return start_rendezvous(receive, peer, message);
-    if (peer.mapped()) return receive_head(receive, peer, message, body);
+    if (*inlined == 0) return protocols_.start(receive, peer, message);
+    if (peer.mapped()) return protocols_.start_with_head(receive, peer, message, body);
     copy_body(receive.buffer, 0, body, sizeof *rts,
               std::min<std::uint64_t>(*inlined, receive.length));
-    return start_rendezvous(receive, peer, message);
+    return protocols_.start(receive, peer, message);
   }
   Arrival* arrival = make_arrival(*inlined);
   if (arrival == nullptr) return;
@@ -156,36 +138,22 @@ void Device::on_announcement(const Packet& packet) noexcept {
   }
   arrival->length = rts->length;
   matcher_.add(arrival->unexpected);
-  if (early) await_turn(*arrival);
+  if (early) early_.add(*arrival);
   ++stats_.counters().unexpected;
-  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  waiting_.note_change();
   if (arrivals_.bytes_in_use() > alarm_bytes_) over_alarm(key, rts->length);
 }
 
-Operation* Device::named(Peer& peer, wire::Cookie cookie) noexcept {
-  Operation* operation = cookies_.find(cookie);
-  if (operation != nullptr && operation->peer == &peer) return operation;
-  ++stats_.counters().malformed;
-  return nullptr;
-}
-
-Operation* Device::named(Peer& peer, wire::Cookie cookie, bool send) noexcept {
-  Operation* operation = named(peer, cookie);
-  if (operation == nullptr || operation->is_send == send) return operation;
-  ++stats_.counters().malformed;
-  return nullptr;
-}
-
 void Device::on_sync_ack(Peer& peer, const wire::CookieBody& answer) noexcept {
-  Operation* send = named(peer, answer.operation, true);
+  Operation* send = operations_.named(peer, answer.operation, true);
   if (send != nullptr) acknowledge(*send);
 }
 
 void Device::on_fin(Peer& peer, const wire::CookieBody& answer) noexcept {
-  Operation* operation = named(peer, answer.operation);
+  Operation* operation = operations_.named(peer, answer.operation);
   if (operation == nullptr) return;
   if (operation->is_send) return acknowledge(*operation);
-  finish_put(*operation);
+  rdma_.finish_put(*operation);
 }
 
 /// The receiver matched a synchronous send, or has all bytes of a rendezvous.
@@ -195,9 +163,9 @@ void Device::acknowledge(Operation& send) noexcept {
     ++stats_.counters().malformed;  // it is still queued here, or its bytes are being put
     return;
   }
-  if (active) deactivate(send);
+  if (active) active_.remove(send);
   if (!active) heads_.note(send.buffer.bytes, false);
-  finish_send(send);
+  operations_.finish_send(send);
 }
 
 }  // namespace fulmar::device

@@ -48,17 +48,17 @@ bool Drain::moved() noexcept {
 /// their end; so are the active ones and the short messages that a network reads.
 bool Drain::moves() noexcept {
   bool matched = false;
-  device_.cookies_.for_each([&](const Operation& operation) {
+  device_.operations_.all_named().for_each([&](const Operation& operation) {
     matched = matched || operation.stage != Stage::announced;
   });
   const auto arrives = [](const auto& peer) { return peer->arriving != nullptr; };
-  return matched || device_.active_ != nullptr || !device_.outbox_.empty() ||
+  return matched || !device_.active_.empty() || !device_.outbox_.empty() ||
          device_.failures_.pending() || std::ranges::any_of(device_.peers_.connected(), arrives);
 }
 
 void Drain::withdraw_offers() noexcept {
-  device_.cookies_.for_each([this](Operation& operation) {
-    if (operation.transfer != nullptr) device_.close_memory(operation);
+  device_.operations_.all_named().for_each([this](Operation& operation) {
+    if (operation.transfer != nullptr) device_.rdma_memory_.close(operation);
   });
   match::Matcher& matcher = device_.matcher_;
   for (match::Unexpected* at = matcher.oldest_unexpected(); at != nullptr;
@@ -76,9 +76,7 @@ void Drain::withdraw_offers() noexcept {
 void Drain::drop_network() noexcept {
   device_.transports_.drop_network();
   device_.idle_polls_ = 0;
-  if (!device_.wake_socket_) return;
-  if (device_.node() != nullptr) device_.node()->shm().forget_wake_socket();
-  device_.wake_socket_.reset();
+  device_.waiting_.drop_wake_socket();
 }
 
 }  // namespace fulmar::device

@@ -17,8 +17,10 @@
 
 namespace fulmar::device {
 
+class Device;
 struct Operation;
 struct OutgoingQueue;
+struct Peer;
 
 /// How the device and the runtime report failed processes to each other. Every function
 /// is called with the engine's lock and `context`, and may be null.
@@ -104,6 +106,9 @@ class Failures : private ProgressCallback {
   };
   [[nodiscard]] std::optional<Obstacle> obstacle_for(const match::Key& key) const noexcept;
 
+  /// Ends an operation for this reason.
+  void fail(Operation& operation, const Obstacle& obstacle) noexcept;
+
   /// Receives from any source that were interrupted are done, with ErrorClass::proc_failed_pending,
   /// but stay where they were posted, and a message that fits is still received. This makes those
   /// of a context wait again.
@@ -158,7 +163,6 @@ class Failures : private ProgressCallback {
   };
 
   // For the device.
-  void fail(Operation& operation, const Obstacle& obstacle) noexcept;
   [[nodiscard]] bool interrupt(Operation& receive, const Obstacle& obstacle) noexcept;
   void check_posted(Operation& operation) noexcept;
   void on_report(Peer& from, const wire::FailureBody& report) noexcept;

@@ -14,10 +14,11 @@ bool Failures::is_in_use(const Peer& peer) noexcept {
                              peer.cancel_requested.unanswered != 0;
   if (has_parts || has_questions) return true;
   bool found = false;
-  for (const Operation* at = device_.active_; at != nullptr && !found; at = at->next_active) {
+  for (const Operation* at = device_.active_.first(); at != nullptr && !found;
+       at = at->next_active) {
     found = at->peer == &peer;
   }
-  device_.cookies_.for_each(
+  device_.operations_.all_named().for_each(
       [&](const Operation& operation) { found = found || operation.peer == &peer; });
   device_.matcher_.for_each_posted(
       [&](const match::Posted& posted) { found = found || posted.key.peer == peer.id; });

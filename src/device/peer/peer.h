@@ -57,7 +57,7 @@ struct EarlyMessage {
 };
 
 /// Sends to a peer that are being cancelled, and for which the peer has not replied yet; see
-/// device/protocol/cancel.cc.
+/// device/protocol/cancelling.cc.
 struct CancelRequests {
   std::vector<wire::Cookie> sends;  ///< also some that were answered meanwhile
   std::size_t unanswered = 0;

@@ -39,12 +39,12 @@ void Failures::add(std::uint32_t id, std::string why) noexcept {
   peer.clear = false;
   if (step == nullptr) {
     step = [](ProgressCallback& hook) { return static_cast<Failures&>(hook).end_pending(); };
-    device_.hooks_.add(*this);
+    device_.callbacks_.add(*this);
   }
   failed_.push_back({id, std::move(why)});
   polls_ = 0;
   update_receive_checks();
-  if (!device_.in_progress_) device_.wake_service();
+  device_.waiting_.wake_for_progress();
 }
 
 void Failures::update_receive_checks() noexcept {
@@ -55,8 +55,8 @@ void Failures::update_receive_checks() noexcept {
 /// another failure, whose packets are still to be taken: that one ends later.
 unsigned Failures::end_pending() noexcept {
   constexpr unsigned own_movement = 1;
-  const bool quiet = device_.moved_ == moved_ + own_movement;
-  moved_ = device_.moved_;
+  const bool quiet = device_.progress_.moved == moved_ + own_movement;
+  moved_ = device_.progress_.moved;
   ++polls_;
   // If this is at least the third call, the previous one began after the failure was known.
   const bool drained = polls_ >= 3 && quiet;
@@ -70,11 +70,11 @@ unsigned Failures::end_pending() noexcept {
     if (observer.ended != nullptr) observer.ended(observer.context, id);
   }
   if (!pending()) {
-    device_.hooks_.remove(*this);
+    device_.callbacks_.remove(*this);
     step = nullptr;
   }
   // Threads may wait for conditions other than operations.
-  if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
+  device_.waiting_.note_change();
   return own_movement;
 }
 
@@ -86,7 +86,7 @@ void Failures::end_operations(Peer& peer) noexcept {
   peer.asks.clear();
   peer.early.clear();
   end_active(peer);
-  device_.cookies_.for_each([&](Operation& operation) {
+  device_.operations_.all_named().for_each([&](Operation& operation) {
     if (operation.peer == &peer) device_.abort(operation, ErrorClass::proc_failed);
   });
   const Obstacle failed{ErrorClass::proc_failed, peer.id};
@@ -103,7 +103,7 @@ void Failures::fail(Operation& operation, const Obstacle& obstacle) noexcept {
     operation.outcome.peer = obstacle.peer;
     operation.outcome.tag = operation.key().tag;
   }
-  device_.finish_send(operation);
+  device_.operations_.finish_send(operation);
 }
 
 /// A receive stays posted, and counts as done until it is resumed or a message arrives.
@@ -114,7 +114,7 @@ bool Failures::interrupt(Operation& receive, const Obstacle& obstacle) noexcept 
     return false;
   }
   receive.outcome = {obstacle.peer, receive.key().tag, 0, ErrorClass::proc_failed_pending, false};
-  device_.finish(receive);
+  device_.operations_.finish(receive);
   return true;
 }
 
@@ -146,13 +146,13 @@ void Failures::end_queued(OutgoingQueue& queue) noexcept {
 /// Long transfers that move with progress. The callback of one that ends may start others, so the
 /// list is scanned again from its front.
 void Failures::end_active(const Peer& peer) noexcept {
-  for (Operation* at = device_.active_; at != nullptr;) {
+  for (Operation* at = device_.active_.first(); at != nullptr;) {
     if (at->peer != &peer) {
       at = at->next_active;
       continue;
     }
     device_.abort(*at, ErrorClass::proc_failed);
-    at = device_.active_;
+    at = device_.active_.first();
   }
 }
 
@@ -179,7 +179,7 @@ void Failures::end_posted(Needs&& needs, const Obstacle& obstacle) noexcept {
     ending.push(*operation_of(&posted));
   });
   if (ending.empty()) return;
-  if (!device_.early_.waiting.empty()) device_.match_early();
+  if (!device_.early_.empty()) device_.early_.match();
   while (!ending.empty()) {
     auto& operation = static_cast<Operation&>(*ending.first);
     ending.pop();
@@ -217,8 +217,8 @@ void Failures::revoke_receives(std::uint32_t context) noexcept {
   update_receive_checks();
   end_posted([&](const match::Key& key) { return key.context == context; }, obstacle);
   // Probes and collective calls wait for conditions other than operations.
-  if (device_.first_waiter_ != nullptr) device_.waiters_stale_ = true;
-  if (!device_.in_progress_) device_.wake_service();
+  device_.waiting_.note_change();
+  device_.waiting_.wake_for_progress();
 }
 
 void Failures::revoke_sends(Concerned concerned, const void* argument) noexcept {
@@ -236,7 +236,7 @@ void Failures::revoke_sends(Concerned concerned, const void* argument) noexcept 
     visit_queue(peer->queue);
     visit_queue(peer->kept);
   }
-  device_.cookies_.for_each([&](Operation& operation) {
+  device_.operations_.all_named().for_each([&](Operation& operation) {
     if (operation.stage == Stage::announced) visit(operation);
   });
   for (match::Unexpected* at = device_.matcher_.oldest_unexpected(); at != nullptr;
@@ -256,7 +256,7 @@ void Failures::check_posted(Operation& operation) noexcept {
   if (const auto obstacle = obstacle_for(operation.key())) {
     if (interrupt(operation, *obstacle)) return;
     device_.matcher_.remove(operation.posted);
-    if (!device_.early_.waiting.empty()) device_.match_early();
+    if (!device_.early_.empty()) device_.early_.match();
     return fail(operation, *obstacle);
   }
   if (device_.flow_.holds_senders()) device_.flow_.ask_senders(operation.key());

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 namespace fulmar::device {
 
@@ -14,18 +13,10 @@ struct ProgressCallback {
   ProgressCallback* next = nullptr;
 };
 
-class Device;
-struct Peer;
-
-/// Watches for peers that leave with cancel requests unanswered. Registered while `peers` has any:
-/// those with unanswered requests.
-struct DepartureWatch : ProgressCallback {
-  Device* device = nullptr;
-  std::vector<Peer*> peers;
-  std::uint64_t moved = 0;   ///< Device::moved_ at the last call
-  std::uint32_t drains = 0;  ///< calls of Device::drain that have not returned
-
-  [[nodiscard]] bool needed() const noexcept { return !peers.empty() || drains != 0; }
+/// What progress is at.
+struct ProgressState {
+  bool running = false;     ///< a progress call is being made: this may be called back from it
+  std::uint64_t moved = 0;  ///< all that progress ever moved
 };
 
 /// The progress callbacks of a device. A step may remove itself and others, and add some.

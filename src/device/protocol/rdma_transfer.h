@@ -12,13 +12,13 @@
 
 namespace fulmar::device {
 
-class Device;
+class RndvRdma;
 struct Operation;
 
 /// One side's record of a long message whose bytes an adapter moves. An operation has one exactly
 /// while memory is registered for its message here. The completion of all its reads or writes.
 struct RdmaTransfer : Completion {
-  Device* device = nullptr;
+  RndvRdma* owner = nullptr;
   Operation* operation = nullptr;  ///< null: not in use
   std::uint64_t token = 0;         ///< of the completion
   TakenMemory memory;              ///< of this process

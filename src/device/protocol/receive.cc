@@ -33,12 +33,6 @@ Arrival* Device::find_arrival(const match::Key& key) noexcept {
   return nullptr;
 }
 
-void Device::take_arrival(Arrival& arrival) noexcept {
-  matcher_.remove(arrival.unexpected);
-  if (arrival.unexpected.out_of_turn) [[unlikely]]
-    forget_turn(arrival);
-}
-
 void Device::receive_taken(Operation& operation, Arrival& arrival) noexcept {
   operation.is_send = false;
   operation.stage = Stage::posted;
@@ -59,7 +53,7 @@ void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
                              wire::bytes_of(body));
       }
       arrivals_.free(&arrival);
-      finish(operation);
+      finish(operation, waiting_);
       break;
     case Arrival::Kind::local: {
       Operation& local = *arrival.local;
@@ -73,13 +67,13 @@ void Device::receive_arrival(Operation& operation, Arrival& arrival) noexcept {
       write_buffer(operation.buffer, 0,
                    {arrival.bytes(), std::min<std::uint64_t>(message.inlined, operation.length)});
       arrivals_.free(&arrival);
-      start_rendezvous(operation, peers_.connect(key.peer), message);
+      protocols_.start(operation, peers_.connect(key.peer), message);
       break;
     }
   }
   if (flow_.holds_senders()) [[unlikely]]
     flow_.release_senders();
-  if (sleeping_ || service_.rests()) [[unlikely]]
+  if (waiting_.sleeping() || service_.rests()) [[unlikely]]
     wake_for_held();
 }
 
@@ -100,9 +94,9 @@ void Device::receive_local(Operation& operation, Operation& send) noexcept {
       write_buffer(operation.buffer, at, {piece.data(), bytes});
     }
   }
-  finish(operation);
-  finish_send(send);
-  if (waiters_stale_) notify_waiters();
+  finish(operation, waiting_);
+  operations_.finish_send(send);
+  if (waiting_.stale()) waiting_.notify_waiters();
 }
 
 /// Delivers the bytes of a packet, without the first `skip`, to a receive.
@@ -112,22 +106,6 @@ void Device::receive_bytes(Operation& operation, const match::Key& key, const fa
   copy_body(operation.buffer, 0, body, skip, operation.length);
   if (body.torn()) [[unlikely]]
     operation.outcome.error = base::ErrorClass::proc_failed;
-}
-
-/// Fills in the outcome of the receive for a message of `length` bytes; truncation is an error of
-/// the receive (MPI 5.0, 3.2.4), the part that fits is delivered.
-void Device::settle_length(Operation& operation, const match::Key& key,
-                           std::uint64_t length) noexcept {
-  operation.outcome.peer = key.peer;
-  operation.outcome.tag = key.tag;
-  operation.outcome.cancelled = false;
-  operation.outcome.bytes = length;
-  operation.outcome.error = base::ErrorClass::success;
-  operation.length = length;
-  if (length > operation.buffer.bytes) [[unlikely]] {
-    operation.length = operation.outcome.bytes = operation.buffer.bytes;
-    operation.outcome.error = base::ErrorClass::truncate;
-  }
 }
 
 }  // namespace fulmar::device

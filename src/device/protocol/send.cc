@@ -6,58 +6,11 @@
 #include "device/device.h"
 #include "device/stats/trace.h"
 
+/// Sends, as far as they leave in one packet or are announced.
 namespace fulmar::device {
 
 using fabric::Post;
 using wire::PacketKind;
-
-Device::Device(const Config& config, base::EngineLock& lock) noexcept
-    : config_(config),
-      lock_(lock),
-      processes_(config.processes != nullptr
-                     ? config.processes
-                     : std::make_shared<fabric::ProcessTable>(wire::ProcessName{1, config.self, 0},
-                                                              config.size)),
-      outbox_(transports_, peers_, config.trace,
-              {this,
-               [](void* device, Operation& send) noexcept {
-                 return static_cast<Device*>(device)->post_message(send);
-               },
-               [](void* device) noexcept { static_cast<Device*>(device)->wake_service(); }}),
-      flow_({config_, outbox_, peers_, matcher_, arrivals_, stats_}, handlers_,
-            {this,
-             [](void* device, Operation& send, bool early) noexcept {
-               return static_cast<Device*>(device)->announce(send, early);
-             },
-             [](void* device) noexcept {
-               static_cast<Device*>(device)->failures_.update_receive_checks();
-             }}),
-      copy_choice_(config.long_copy),
-      alarm_bytes_(config.unexpected_budget_bytes) {
-  peers_.grow(processes_->size());
-  stats_.packet_look().on = config.trace != nullptr;
-  peers_.set_traced(config.trace != nullptr);
-  add_handlers();
-}
-
-/// The three tables change together: the lock is held.
-std::optional<std::uint32_t> Device::add_job(std::uint32_t job, std::uint32_t size,
-                                             const base::Key& key) {
-  const auto first = processes_->add_job(job, size, key);
-  if (!first) return first;
-  peers_.grow(processes_->size());
-  if (fabric::Network* const network = transports_.network(); network != nullptr) {
-    network->grow(processes_->size());
-  }
-  return first;
-}
-
-Device::~Device() {
-  while (match::Unexpected* left = matcher_.oldest_unexpected()) {
-    matcher_.remove(*left);
-    arrivals_.free(Arrival::of(left));
-  }
-}
 
 void Device::start_send(Operation& operation) noexcept {
   const base::TraceSpan span(config_.trace, "start send", operation.key().peer,
@@ -84,7 +37,7 @@ void Device::start_send(Operation& operation) noexcept {
     operation.kind = Outgoing::Kind::message;
     outbox_.enqueue(peer, operation);
   }
-  if (sleeping_ || service_.rests()) [[unlikely]]
+  if (waiting_.sleeping() || service_.rests()) [[unlikely]]
     wake_for_held();
 }
 
@@ -99,7 +52,7 @@ void Device::send_to_self(Operation& operation) noexcept {
   Arrival* arrival = arrivals_.make(eager ? operation.buffer.bytes : 0);
   if (arrival == nullptr) {
     operation.outcome.error = base::ErrorClass::no_mem;
-    finish(operation);
+    finish(operation, waiting_);
     return;
   }
   arrival->unexpected.key = operation.key();
@@ -108,20 +61,42 @@ void Device::send_to_self(Operation& operation) noexcept {
   if (!eager) arrival->local = &operation;
   matcher_.add(arrival->unexpected);
   ++stats_.counters().unexpected;
-  if (first_waiter_ != nullptr) waiters_stale_ = true;
+  waiting_.note_change();
   stats_.note(Event::Kind::unexpected, operation.key(), operation.buffer.bytes);
   if (eager) {
     read_buffer(operation.buffer, 0, {arrival->bytes(), operation.buffer.bytes});
-    finish(operation);
+    finish(operation, waiting_);
   } else {
     operation.stage = Stage::announced;
   }
-  if (waiters_stale_) notify_waiters();
+  if (waiting_.stale()) waiting_.notify_waiters();
+}
+
+namespace {
+
+bool fits_eager(const Config& config, Transports& transports, Peer& peer,
+                std::uint64_t bytes) noexcept {
+  return bytes <= config.eager_bytes && bytes <= transports.body_limit(peer, bytes);
+}
+
+}  // namespace
+
+/// Whether a message of so many bytes goes without an announcement.
+bool Device::sends_eagerly(std::uint32_t to, std::uint64_t bytes) noexcept {
+  return fits_eager(config_, transports_, peers_.connect(to), bytes);
+}
+
+/// The message, or its announcement.
+Post Device::post_message(Operation& operation) noexcept {
+  const bool sync = operation.mode == SendMode::synchronous;
+  const std::uint64_t body = operation.buffer.bytes + (sync ? sizeof(wire::SyncBody) : 0);
+  return fits_eager(config_, transports_, *operation.peer, body) ? post_eager(operation)
+                                                                 : post_announcement(operation);
 }
 
 Post Device::post_eager(Operation& operation) noexcept {
   const bool sync = operation.mode == SendMode::synchronous;
-  if (sync && operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
+  if (sync && operation.own_cookie == 0) operations_.name(operation);
   const Buffer& buffer = operation.buffer;
   const wire::SyncBody head{operation.own_cookie};
   const std::span<const std::byte> prefix =
@@ -137,13 +112,13 @@ Post Device::post_eager(Operation& operation) noexcept {
   if (sync) {
     operation.stage = Stage::announced;
   } else {
-    finish_send(operation);
+    operations_.finish_send(operation);
   }
   return post;
 }
 
 wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept {
-  if (operation.own_cookie == 0) operation.own_cookie = cookies_.add(operation);
+  if (operation.own_cookie == 0) operations_.name(operation);
   const Buffer& buffer = operation.buffer;
   wire::RtsBody body{
       operation.own_cookie,
@@ -153,7 +128,7 @@ wire::RtsBody Device::announcement_of(Operation& operation, bool early) noexcept
       0,
       operation.order};
   operation.inlined = 0;
-  if (buffer.bytes >= config_.remote_bytes) offer(operation, body);
+  if (buffer.bytes >= config_.remote_bytes) rdma_.offer(operation, body);
   return body;
 }
 
@@ -177,7 +152,7 @@ std::uint32_t Device::inlined_bytes(const Operation& send, const wire::RtsBody& 
 
 /// The same for a message within the node that is likely to be streamed.
 std::uint32_t Device::head_bytes(const Operation& send) noexcept {
-  if (!send.peer->mapped() || active_ != nullptr) return 0;
+  if (!send.peer->mapped() || !active_.empty()) return 0;
   const std::uint64_t wanted = heads_.wanted(send.buffer.bytes);
   if (wanted == 0) return 0;
   const std::size_t limit = transports_.body_limit(*send.peer, sizeof(wire::RtsBody) + wanted);
@@ -203,20 +178,6 @@ Post Device::post_announcement(Operation& operation) noexcept {
   check_read_by_peer(operation.buffer);
   stats_.count_announced(operation.key(), operation.buffer.bytes);
   return post;
-}
-
-void Device::finish_send(Operation& operation) noexcept {
-  if (operation.own_cookie != 0) {
-    cookies_.remove(operation.own_cookie);
-    heads_.end(&operation);
-    if (operation.transfer != nullptr) close_memory(operation);
-    if (operation.stage == Stage::streaming && operation.is_send && operation.stream.token != 0)
-      completions_.remove(operation.stream.token);
-    if (operation.cancel_requested) [[unlikely]]
-      drop_cancel_request(operation);
-  }
-  operation.own_cookie = 0;
-  finish(operation);
 }
 
 }  // namespace fulmar::device

@@ -27,7 +27,7 @@ using fabric::Sent;
 
 namespace {
 
-/// Bytes of one order of a long operation, as for long messages (protocol/remote.cc).
+/// Bytes of one order of a long operation, as for long messages (protocol/rndv_rdma.cc).
 constexpr std::uint64_t order_bytes = 1U << 20;
 /// Orders that may be queued; beyond that the caller waits for the network.
 constexpr std::size_t most_queued = 4096;

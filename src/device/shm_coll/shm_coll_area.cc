@@ -145,7 +145,7 @@ void Device::wait_watching(bool (*finished)(void*) noexcept, void* argument,
   watch.step = [](ProgressCallback& hook) {
     auto& self = static_cast<Watch&>(hook);
     if (!self.finished(self.argument)) return 0U;
-    if (self.device->first_waiter_ != nullptr) self.device->waiters_stale_ = true;
+    self.device->waiting_.note_change();
     return 1U;
   };
   if (config_.oversubscribed && !lock_.enabled()) {

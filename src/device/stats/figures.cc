@@ -11,7 +11,7 @@ namespace fulmar::device {
 void Device::observe(Observer* observer) noexcept {
   stats_.observe(observer);
   alarm_bytes_ = observer != nullptr ? 0 : config_.unexpected_budget_bytes;
-  if (observer == nullptr) settle_due_ = false;
+  if (observer == nullptr) waiting_.forget_deferred();
 }
 
 void Device::set_unexpected_budget(std::uint64_t bytes) noexcept {
@@ -24,23 +24,6 @@ void Device::over_alarm(const match::Key& key, std::uint64_t length) noexcept {
   stats_.note(Event::Kind::unexpected, key, length);
   if (arrivals_.bytes_in_use() > config_.unexpected_budget_bytes)
     flow_.hold_sender(peers_.connect(key.peer));
-}
-
-/// The rare end of a progress call. A leader, on which other threads depend, must not let the
-/// observer call MPI before it has resigned (`wait_with_threads`), nor may a sleeper, nor a thread
-/// that does not belong to the program.
-void Device::finish_progress() noexcept {
-  notify_waiters();
-  if (!settle_due_ || leader_ != nullptr || sleeping_) return;
-  if (service_.polling()) return service_.need_program();
-  settle();
-}
-
-void Device::settle() noexcept {
-  settle_due_ = false;
-  waiters_stale_ = first_waiter_ != nullptr;
-  Observer* const observer = stats_.observer();
-  if (observer != nullptr && observer->settle != nullptr) observer->settle(*observer);
 }
 
 std::uint64_t Device::packets_sent() noexcept {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "device/protocol/cancelling.h"
+
 #include <algorithm>
 #include <utility>
-#include <vector>
-
-#include "device/device.h"
 
 /// Cancelling. A send that has not left this process is withdrawn at once. For a message that was
 /// announced a cancel request is sent: the receiver withdraws it, or replies that it was matched,
@@ -46,120 +45,111 @@ std::vector<wire::Cookie> queued_questions(const OutgoingQueue& queue) {
 
 }  // namespace
 
-void Device::cancel(Operation& operation) noexcept {
+void Cancelling::cancel(Operation& operation) noexcept {
   if (operation.done()) return;
   bool withdrawn = false;
   if (!operation.is_send) {
     withdrawn = operation.posted.queued();
     if (withdrawn) {
-      matcher_.remove(operation.posted);
-      match_early();
+      parts_.matcher.remove(operation.posted);
+      parts_.early.match();
     }
   } else if (operation.stage == Stage::queued) {
     withdrawn = operation.peer->queue.remove(operation);
-    peers_.update_clear(*operation.peer);
+    parts_.peers.update_clear(*operation.peer);
   } else if (operation.stage == Stage::kept) {
-    withdrawn = flow_.withdraw(operation);
+    withdrawn = parts_.flow.withdraw(operation);
   } else if (operation.stage == Stage::announced && operation.peer == nullptr) {
     withdrawn = withdraw_local(operation);
   } else if (operation.stage == Stage::announced) {
-    send_cancel_request(operation);
+    send_request(operation);
   }
   if (withdrawn) finish_cancelled(operation);
 }
 
-void Device::finish_cancelled(Operation& operation) noexcept {
+void Cancelling::finish_cancelled(Operation& operation) noexcept {
   operation.outcome.cancelled = true;
   operation.outcome.bytes = 0;
   if (operation.is_send && operation.peer != nullptr) operation.peer->has_cancelled = true;
-  finish_send(operation);
-  if (waiters_stale_ && !in_progress_) notify_waiters();
+  parts_.operations.finish_send(operation);
+  parts_.waiting.notify_change();
 }
 
 /// Withdraws an unmatched send of this process to itself.
-bool Device::withdraw_local(Operation& send) noexcept {
-  for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
-       at = matcher_.next_unexpected(*at)) {
+bool Cancelling::withdraw_local(Operation& send) noexcept {
+  for (match::Unexpected* at = parts_.matcher.oldest_unexpected(); at != nullptr;
+       at = parts_.matcher.next_unexpected(*at)) {
     Arrival* arrival = Arrival::of(at);
     if (arrival->kind != Arrival::Kind::local || arrival->local != &send) continue;
-    take_arrival(*arrival);
-    arrivals_.free(arrival);
+    take_arrival(parts_.matcher, parts_.early, *arrival);
+    parts_.arrivals.free(arrival);
     return true;
   }
   return false;
 }
 
-/// Sends that were cancelled may have been the only ones.
-bool Device::has_sent_to(std::uint32_t id) const noexcept {
-  const Peer* const peer = peers_.find(id);
-  return peer != nullptr && !peer->has_cancelled;
-}
-
-void Device::send_cancel_request(Operation& send) noexcept {
+void Cancelling::send_request(Operation& send) noexcept {
   if (send.cancel_requested) return;
   const wire::CookieBody body{send.own_cookie};
-  outbox_.send_control(*send.peer, PacketKind::cancel, send.key(), wire::bytes_of(body));
-  if (send.peer->mapped() && config_.has_left == nullptr) return;
+  parts_.outbox.send_control(*send.peer, PacketKind::cancel, send.key(), wire::bytes_of(body));
+  if (send.peer->mapped() && parts_.config.has_left == nullptr) return;
   send.cancel_requested = true;
   CancelRequests& asked = send.peer->cancel_requested;
   asked.sends.push_back(send.own_cookie);
   if (asked.unanswered++ != 0) return;
   asked.looks = 0;
-  departures_.peers.push_back(send.peer);
-  if (departures_.peers.size() != 1) return;
-  departures_.device = this;
-  departures_.step = [](ProgressCallback& hook) {
-    return static_cast<DepartureWatch&>(hook).device->poll_departures();
-  };
-  add_progress_callback(departures_);
+  asked_.push_back(send.peer);
+  if (asked_.size() != 1) return;
+  step = [](ProgressCallback& hook) { return static_cast<Cancelling&>(hook).poll_departures(); };
+  parts_.callbacks.add(*this);
+  parts_.waiting.wake_for_progress();
 }
 
-/// A send with a cancel request is done.
-void Device::drop_cancel_request(Operation& send) noexcept {
+void Cancelling::drop_request(Operation& send) noexcept {
   send.cancel_requested = false;
   CancelRequests& asked = send.peer->cancel_requested;
   if (--asked.unanswered == 0) {
     asked.sends.clear();
-    std::erase(departures_.peers, send.peer);
-    if (departures_.peers.empty()) remove_progress_callback(departures_);
+    std::erase(asked_, send.peer);
+    if (asked_.empty()) parts_.callbacks.remove(*this);
   } else if (asked.sends.size() > 2 * asked.unanswered + 64) {
     std::erase_if(asked.sends, [this](wire::Cookie send_cookie) {
-      return cookies_.find(send_cookie) == nullptr;
+      return parts_.operations.all_named().find(send_cookie) == nullptr;
     });
   }
 }
 
-bool Device::has_left(const Peer& peer) noexcept {
-  if (!peer.mapped()) return network()->gone(peer.id);
-  return config_.has_left != nullptr && config_.has_left(config_.owner, peer.id);
+bool Cancelling::has_left(const Peer& peer) noexcept {
+  if (!peer.mapped()) return parts_.transports.network()->gone(peer.id);
+  return parts_.config.has_left != nullptr && parts_.config.has_left(parts_.config.owner, peer.id);
 }
 
 /// A progress callback. `quiet`: the previous progress call moved nothing; if this is at least the
 /// third since a peer was seen to have left, that call began after the departure.
-unsigned Device::poll_departures() noexcept {
-  const bool quiet = moved_ == departures_.moved;
-  departures_.moved = moved_;
+unsigned Cancelling::poll_departures() noexcept {
+  const bool quiet = parts_.progress.moved == moved_;
+  moved_ = parts_.progress.moved;
   unsigned given_up = 0;
-  for (std::size_t i = 0; i < departures_.peers.size();) {
-    Peer& peer = *departures_.peers[i];
+  for (std::size_t i = 0; i < asked_.size();) {
+    Peer& peer = *asked_[i];
     CancelRequests& asked = peer.cancel_requested;
     asked.looks = has_left(peer) ? asked.looks + 1 : 0;
     if (asked.looks >= 3 && quiet) given_up += give_up_asking(peer);
     // That may have removed the peer, and added it again at the end.
-    if (i < departures_.peers.size() && departures_.peers[i] == &peer) ++i;
+    if (i < asked_.size() && asked_[i] == &peer) ++i;
   }
   return given_up;
 }
 
 /// Ends the cancel requests that a peer has received before it left, or all if it has left for
 /// good. The callback of a send that is done may cancel others.
-unsigned Device::give_up_asking(Peer& peer) noexcept {
+unsigned Cancelling::give_up_asking(Peer& peer) noexcept {
   const std::vector<wire::Cookie> unasked =
       has_left(peer) ? std::vector<wire::Cookie>() : queued_questions(peer.queue);
   const std::vector<wire::Cookie> sends = std::exchange(peer.cancel_requested.sends, unasked);
   unsigned count = 0;
   for (const wire::Cookie cookie : sends) {
-    Operation* send = cookies_.find(cookie);
+    Operation* send = parts_.operations.all_named().find(cookie);
     if (send == nullptr || send->stage != Stage::announced) continue;
     if (std::find(unasked.begin(), unasked.end(), cookie) != unasked.end()) continue;
     finish_cancelled(*send);
@@ -168,45 +158,31 @@ unsigned Device::give_up_asking(Peer& peer) noexcept {
   return count;
 }
 
-/// Whether something is queued for a process that may still take it: packets for
-/// one which has left for good are not delivered, and wait for ever. They are not dropped, because
-/// messages that make communicators of a later session may be among them.
-bool Device::has_wanted_backlog() noexcept {
-  const std::span<Peer* const> waiting = outbox_.backlog();
+bool Cancelling::has_wanted_backlog() noexcept {
+  const std::span<Peer* const> waiting = parts_.outbox.backlog();
   return std::any_of(waiting.begin(), waiting.end(),
                      [this](const Peer* peer) { return !has_left(*peer); });
 }
 
-void Device::on_cancel(Peer& peer, const wire::CookieBody& request) noexcept {
+void Cancelling::on_cancel(Peer& peer, const wire::CookieBody& request) noexcept {
   wire::CancelBody answer{request.operation, 0, 0};
-  for (match::Unexpected* at = matcher_.oldest_unexpected(); at != nullptr;
-       at = matcher_.next_unexpected(*at)) {
+  for (match::Unexpected* at = parts_.matcher.oldest_unexpected(); at != nullptr;
+       at = parts_.matcher.next_unexpected(*at)) {
     Arrival* arrival = Arrival::of(at);
     if (arrival->key().peer != peer.id || arrival->send != request.operation) continue;
-    take_arrival(*arrival);
-    arrivals_.free(arrival);
+    take_arrival(parts_.matcher, parts_.early, *arrival);
+    parts_.arrivals.free(arrival);
     answer.cancelled = 1;
     break;
   }
-  if (flow_.holds_senders()) flow_.release_senders();
-  outbox_.send_control(peer, PacketKind::cancel_reply, {}, wire::bytes_of(answer));
+  if (parts_.flow.holds_senders()) parts_.flow.release_senders();
+  parts_.outbox.send_control(peer, PacketKind::cancel_reply, {}, wire::bytes_of(answer));
 }
 
-void Device::on_cancel_reply(Peer& peer, const wire::CancelBody& answer) noexcept {
+void Cancelling::on_cancel_reply(Peer& peer, const wire::CancelBody& answer) noexcept {
   if (answer.cancelled == 0) return;  // matched meanwhile: it completes as usual
-  Operation* send = named(peer, answer.send, true);
+  Operation* send = parts_.operations.named(peer, answer.send, true);
   if (send != nullptr && send->stage == Stage::announced) finish_cancelled(*send);
-}
-
-void Device::forget_hold(std::uint32_t rank) noexcept {
-  Peer* const peer = peers_.find(rank);
-  if (peer == nullptr) return;
-  if (peer->cancel_requested.unanswered != 0) give_up_asking(*peer);
-  flow_.forget_hold(*peer);
-}
-
-void Device::forget_own_hold(std::uint32_t rank) noexcept {
-  if (Peer* const peer = peers_.find(rank)) flow_.forget_own_hold(*peer);
 }
 
 }  // namespace fulmar::device

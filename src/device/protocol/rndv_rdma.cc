@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include "device/protocol/rndv_rdma.h"
+
 #include <algorithm>
 
 #include "device/buffer/runs.h"
-#include "device/device.h"
+#include "device/matching/arrival.h"
+#include "device/protocol/protocol.h"
 
 /// Long messages whose bytes adapters move from user memory to user memory, without a
 /// copy and without the other processor's help (`rdma_read` and `rdma_write` of fabric::Network).
@@ -81,40 +84,25 @@ constexpr std::uint64_t sample_bytes = 256U << 10;
 
 }  // namespace
 
-bool Device::open_memory(Operation& operation, std::span<std::byte> memory,
-                         Access access) noexcept {
-  const base::TraceSpan span(config_.trace, "open memory", operation.peer->id, memory.size());
-  const Holds holds = operation.buffer.packer == nullptr ? Holds::all : Holds::parts;
-  const auto taken = memory_opener_.take(*network(), memory, access, holds);
-  if (taken.failed()) {
-    ++stats_.counters().refused;
-    return false;
-  }
-  RdmaTransfer& transfer = transfers_.add(operation);
-  transfer.memory = taken.value();
-  transfer.device = this;
-  transfer.ended = [](Completion& completion, fabric::Sent how) noexcept {
+/// Registers memory of an operation that has none. False: that is not possible now.
+bool RndvRdma::open_memory(Operation& operation, std::span<std::byte> memory,
+                           Access access) noexcept {
+  RdmaTransfer* const transfer = parts_.memory.open(operation, memory, access);
+  if (transfer == nullptr) return false;
+  transfer->owner = this;
+  transfer->ended = [](Completion& completion, fabric::Sent how) noexcept {
     auto& ended = static_cast<RdmaTransfer&>(completion);
-    ended.device->order_ended(ended, how);
+    ended.owner->order_ended(ended, how);
   };
-  transfer.token = completions_.add(transfer);
-  operation.transfer = &transfer;
   return true;
-}
-
-void Device::close_memory(Operation& operation) noexcept {
-  const base::TraceSpan span(config_.trace, "close memory", operation.peer->id);
-  memory_opener_.give_back(operation.transfer->memory);
-  completions_.remove(operation.transfer->token);
-  transfers_.remove(*operation.transfer);
-  operation.transfer = nullptr;
 }
 
 /// Adds to an announcement how adapters could move the message. An announcement that could not be
 /// posted is made again: memory that was registered for it stays registered.
-void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
-  const RdmaProtocol way = config_.rdma_protocol;
-  if (way == RdmaProtocol::off || send.buffer.bytes == 0 || !transports_.moves_remotely(*send.peer))
+void RndvRdma::offer(Operation& send, wire::RtsBody& body) noexcept {
+  const RdmaProtocol way = parts_.config.rdma_protocol;
+  if (way == RdmaProtocol::off || send.buffer.bytes == 0 ||
+      !parts_.transports.moves_remotely(*send.peer))
     return;
   const bool one_run = send.buffer.packer == nullptr;
   if (one_run && way != RdmaProtocol::put && send.transfer == nullptr) {
@@ -134,23 +122,24 @@ void Device::offer(Operation& send, wire::RtsBody& body) noexcept {
 }
 
 /// Whether adapters may move the bytes of a message from or to this peer.
-bool Device::may_move_remotely(const Peer& peer) noexcept {
-  return config_.rdma_protocol != RdmaProtocol::off && transports_.moves_remotely(peer);
+bool RndvRdma::may_move_remotely(const Peer& peer) noexcept {
+  return parts_.config.rdma_protocol != RdmaProtocol::off && parts_.transports.moves_remotely(peer);
 }
 
-bool Device::can_rndv_read(const Operation& receive, const Announced& message) noexcept {
-  return (message.flags & wire::rts_open) != 0 && config_.rdma_protocol != RdmaProtocol::put &&
+bool RndvRdma::can_read(const Operation& receive, const Announced& message) noexcept {
+  return (message.flags & wire::rts_open) != 0 &&
+         parts_.config.rdma_protocol != RdmaProtocol::put && may_move_remotely(*receive.peer);
+}
+
+bool RndvRdma::can_write(const Operation& receive, const Announced& message) noexcept {
+  return (message.flags & wire::rts_puts) != 0 &&
+         parts_.config.rdma_protocol != RdmaProtocol::fetch && receive.buffer.packer == nullptr &&
          may_move_remotely(*receive.peer);
 }
 
-bool Device::can_rndv_write(const Operation& receive, const Announced& message) noexcept {
-  return (message.flags & wire::rts_puts) != 0 && config_.rdma_protocol != RdmaProtocol::fetch &&
-         receive.buffer.packer == nullptr && may_move_remotely(*receive.peer);
-}
-
-bool Device::start_rndv_read(Operation& receive, const Announced& message) noexcept {
+bool RndvRdma::start_read(Operation& receive, const Announced& message) noexcept {
   if (!wire::is_range(message.address, receive.length)) {
-    ++stats_.counters().malformed;
+    ++parts_.stats.counters().malformed;
     return false;
   }
   const std::span<std::byte> memory = bounding_range(receive.buffer, receive.length);
@@ -161,36 +150,37 @@ bool Device::start_rndv_read(Operation& receive, const Announced& message) noexc
   return true;
 }
 
-bool Device::start_rndv_write(Operation& receive, const Announced& /*message*/) noexcept {
+bool RndvRdma::start_write(Operation& receive, const Announced& /*message*/) noexcept {
   const std::span<std::byte> memory = bounding_range(receive.buffer, receive.length);
   if (!open_memory(receive, memory, Access::peers_write)) return false;
   receive.stage = Stage::putting;
   receive.protocol = &protocol(ProtocolId::rndv_write);
-  receive.own_cookie = cookies_.add(receive);
+  parts_.operations.name(receive);
   const fabric::MemoryRegion& opened = receive.transfer->memory.opened;
   const wire::PutBody body{receive.peer_cookie, receive.own_cookie, opened.name_of(memory.data()),
                            receive.length, opened.rkey};
-  outbox_.send_control(*receive.peer, PacketKind::cts_put, receive.key(), wire::bytes_of(body));
+  parts_.outbox.send_control(*receive.peer, PacketKind::cts_put, receive.key(),
+                             wire::bytes_of(body));
   return true;
 }
 
-void Device::on_clear_to_put(Peer& peer, const wire::PutBody& request) noexcept {
-  Operation* send = named(peer, request.send, true);
+void RndvRdma::on_clear_to_put(Peer& peer, const wire::PutBody& request) noexcept {
+  Operation* send = parts_.operations.named(peer, request.send, true);
   if (send == nullptr) return;
   if (send->stage != Stage::announced || request.length <= send->inlined ||
       request.length > send->buffer.bytes || !wire::is_range(request.address, request.length)) {
-    ++stats_.counters().malformed;
+    ++parts_.stats.counters().malformed;
     return;
   }
   if (prepare_put(*send, request)) {
     return start_orders(*send, {request.address, request.key});
   }
   const wire::CookieBody answer{request.receive};
-  outbox_.send_control(peer, PacketKind::no_put, send->key(), wire::bytes_of(answer));
+  parts_.outbox.send_control(peer, PacketKind::no_put, send->key(), wire::bytes_of(answer));
 }
 
 /// The memory may be registered since the announcement.
-bool Device::prepare_put(Operation& send, const wire::PutBody& request) noexcept {
+bool RndvRdma::prepare_put(Operation& send, const wire::PutBody& request) noexcept {
   if (send.transfer == nullptr) {
     if (!may_move_remotely(*send.peer)) return false;
     const std::span<std::byte> memory = bounding_range(send.buffer, request.length);
@@ -204,44 +194,43 @@ bool Device::prepare_put(Operation& send, const wire::PutBody& request) noexcept
 }
 
 /// The sender goes back to a stream, from the first byte on.
-void Device::on_no_put(Peer& peer, const wire::CookieBody& answer) noexcept {
-  Operation* receive = named(peer, answer.operation, false);
+void RndvRdma::on_no_put(Peer& peer, const wire::CookieBody& answer) noexcept {
+  Operation* receive = parts_.operations.named(peer, answer.operation, false);
   if (receive == nullptr) return;
   if (receive->stage != Stage::putting) {
-    ++stats_.counters().malformed;
+    ++parts_.stats.counters().malformed;
     return;
   }
-  ++stats_.counters().remote_retreats;
-  close_memory(*receive);
-  cookies_.remove(receive->own_cookie);
-  start_stream(*receive);
+  ++parts_.stats.counters().remote_retreats;
+  parts_.memory.close(*receive);
+  parts_.operations.unname(*receive);
+  parts_.stream.start(*receive);
 }
 
 /// The sender has put everything.
-void Device::finish_put(Operation& receive) noexcept {
+void RndvRdma::finish_put(Operation& receive) noexcept {
   if (receive.stage != Stage::putting) {
-    ++stats_.counters().malformed;
+    ++parts_.stats.counters().malformed;
     return;
   }
-  close_memory(receive);
-  cookies_.remove(receive.own_cookie);
-  receive.own_cookie = 0;
+  parts_.memory.close(receive);
+  parts_.operations.unname(receive);
   note_written_by_peer(receive.buffer, receive.length);
-  finish(receive);
+  parts_.operations.finish(receive);
 }
 
 /// An operation with work requests to post is among the active ones.
-void Device::start_orders(Operation& operation, fabric::RemoteAddress place) noexcept {
+void RndvRdma::start_orders(Operation& operation, fabric::RemoteAddress place) noexcept {
   operation.transfer->place = place;
   operation.moved = operation.inlined;
-  activate(operation);
+  parts_.active.add(operation);
   bool in_place = false;
-  step_rdma(operation, in_place);
+  step(operation, in_place);
 }
 
 /// Posts work requests until enough are in flight, there is no space, or none is left to post. The
 /// operation may be destroyed then.
-unsigned Device::step_rdma(Operation& operation, bool& /*in_place*/) noexcept {
+unsigned RndvRdma::step(Operation& operation, bool& /*in_place*/) noexcept {
   RdmaTransfer& transfer = *operation.transfer;
   unsigned given = 0;
   while (transfer.orders < most_orders && operation.moved < operation.length && !transfer.lost) {
@@ -249,23 +238,24 @@ unsigned Device::step_rdma(Operation& operation, bool& /*in_place*/) noexcept {
     ++given;
   }
   if (operation.moved == operation.length) {
-    deactivate(operation);
-    transfer.fin_is_due = config_.remote_study.end_of_put == RemoteStudy::EndOfPut::apart;
+    parts_.active.remove(operation);
+    transfer.fin_is_due = parts_.config.remote_study.end_of_put == RemoteStudy::EndOfPut::apart;
     if (operation.is_send && !transfer.fin_is_due) end_put(operation);
   } else if (transfer.lost) {
-    deactivate(operation);
+    parts_.active.remove(operation);
     if (transfer.orders == 0) end_orders(operation);
   }
   return given;
 }
 
 /// Posts the next work request. `moved` counts the bytes of those posted.
-Post Device::give_order(Operation& operation, RdmaTransfer& transfer) noexcept {
-  const base::TraceSpan span(config_.trace, operation.is_send ? "order put" : "order fetch",
+Post RndvRdma::give_order(Operation& operation, RdmaTransfer& transfer) noexcept {
+  const base::TraceSpan span(parts_.config.trace, operation.is_send ? "order put" : "order fetch",
                              operation.peer->id);
   const std::uint32_t peer = operation.peer->id;
-  const std::uint64_t most = std::min<std::uint64_t>(
-      {order_bytes, network()->attributes().rdma_bytes, operation.length - operation.moved});
+  const std::uint64_t most =
+      std::min<std::uint64_t>({order_bytes, parts_.transports.network()->attributes().rdma_bytes,
+                               operation.length - operation.moved});
   const std::span<std::byte> run = run_at(operation.buffer, operation.moved, most);
   if (run.empty()) {  // the description of the data is inconsistent
     transfer.lost = true;
@@ -273,26 +263,28 @@ Post Device::give_order(Operation& operation, RdmaTransfer& transfer) noexcept {
   }
   const fabric::RemoteAddress place{transfer.place.address + operation.moved, transfer.place.key};
   const std::uint32_t key = transfer.memory.opened.lkey;
-  const Post post = operation.is_send ? network()->rdma_write(peer, run, key, place, transfer.token)
-                                      : network()->rdma_read(peer, run, key, place, transfer.token);
+  const Post post =
+      operation.is_send
+          ? parts_.transports.network()->rdma_write(peer, run, key, place, transfer.token)
+          : parts_.transports.network()->rdma_read(peer, run, key, place, transfer.token);
   if (post == Post::again) {
-    transfer.lost = !network()->alive(peer);
+    transfer.lost = !parts_.transports.network()->alive(peer);
     return post;
   }
   ++transfer.orders;
   operation.moved += run.size();
-  stats_.counters().remote_bytes += run.size();
+  parts_.stats.counters().remote_bytes += run.size();
   return post;
 }
 
 /// A work request has ended: it does not need the memory any more.
-void Device::order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept {
+void RndvRdma::order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept {
   if (transfer.orders == 0) return;
   --transfer.orders;
   Operation& operation = *transfer.operation;
   if (how == fabric::Sent::lost) {
     transfer.lost = true;
-    deactivate(operation);
+    parts_.active.remove(operation);
     // At once: it could be sent while the other work requests are still in flight.
     const bool has_fin = operation.is_send && operation.moved == operation.length;
     if (has_fin && (transfer.fin_is_due || withdraw_fin(operation))) operation.moved = 0;
@@ -301,30 +293,31 @@ void Device::order_ended(RdmaTransfer& transfer, fabric::Sent how) noexcept {
 }
 
 /// None of an operation's work requests is in flight.
-void Device::end_orders(Operation& operation) noexcept {
+void RndvRdma::end_orders(Operation& operation) noexcept {
   if (operation.transfer->lost) return retreat(operation);
   if (operation.moved < operation.length) return;
   if (operation.is_send) {
-    ++stats_.counters().put;
+    ++parts_.stats.counters().put;
     if (operation.transfer->fin_is_due) end_put(operation);
-    return finish_send(operation);
+    return parts_.operations.finish_send(operation);
   }
-  ++stats_.counters().fetched;
+  ++parts_.stats.counters().fetched;
   const wire::CookieBody body{operation.peer_cookie};
-  outbox_.send_control(*operation.peer, PacketKind::fin, operation.key(), wire::bytes_of(body));
-  close_memory(operation);
+  parts_.outbox.send_control(*operation.peer, PacketKind::fin, operation.key(),
+                             wire::bytes_of(body));
+  parts_.memory.close(operation);
   note_written_by_peer(operation.buffer, operation.length);
-  finish(operation);
+  parts_.operations.finish(operation);
 }
 
 /// Sends `fin`: all requested bytes have been put.
-void Device::end_put(const Operation& send) noexcept {
+void RndvRdma::end_put(const Operation& send) noexcept {
   const wire::CookieBody body{send.peer_cookie};
-  outbox_.send_control(*send.peer, PacketKind::fin, send.key(), wire::bytes_of(body));
+  parts_.outbox.send_control(*send.peer, PacketKind::fin, send.key(), wire::bytes_of(body));
 }
 
 /// Withdraws the queued fin of a put. False if there is none.
-bool Device::withdraw_fin(const Operation& send) noexcept {
+bool RndvRdma::withdraw_fin(const Operation& send) noexcept {
   OutgoingQueue& queue = send.peer->queue;
   for (Outgoing* at = queue.first; at != nullptr; at = at->next) {
     if (at->kind != Outgoing::Kind::control) continue;
@@ -339,42 +332,47 @@ bool Device::withdraw_fin(const Operation& send) noexcept {
 }
 
 /// Ends as soon as the adapter is done with the memory.
-void Device::abort_rdma(Operation& operation, base::ErrorClass error) noexcept {
-  deactivate(operation);
+void RndvRdma::abort(Operation& operation, base::ErrorClass error) noexcept {
+  parts_.active.remove(operation);
   RdmaTransfer& transfer = *operation.transfer;
-  if (transfer.orders == 0) return fail(operation, error);
+  if (transfer.orders == 0) return parts_.operations.fail(operation, error);
   transfer.lost = transfer.aborted = true;  // order_ended ends it
   operation.outcome.error = error;
 }
 
 /// Work requests have failed: the message starts again as a stream, or ends.
-void Device::retreat(Operation& operation) noexcept {
+void RndvRdma::retreat(Operation& operation) noexcept {
   const bool fin_is_out = operation.is_send && operation.moved == operation.length;
-  if (operation.transfer->aborted) return fail(operation, operation.outcome.error);
-  close_memory(operation);
-  const bool lost = operation.peer->failed || !transports_.moves_remotely(*operation.peer);
+  if (operation.transfer->aborted)
+    return parts_.operations.fail(operation, operation.outcome.error);
+  parts_.memory.close(operation);
+  const bool lost = operation.peer->failed || !parts_.transports.moves_remotely(*operation.peer);
   if (fin_is_out || lost) {
-    return fail(operation, lost ? base::ErrorClass::proc_failed : base::ErrorClass::other);
+    return parts_.operations.fail(operation,
+                                  lost ? base::ErrorClass::proc_failed : base::ErrorClass::other);
   }
   if (!operation.is_send) {
-    ++stats_.counters().remote_retreats;
-    return start_stream(operation);
+    ++parts_.stats.counters().remote_retreats;
+    return parts_.stream.start(operation);
   }
   operation.stage = Stage::announced;
   operation.protocol = nullptr;
   const wire::CookieBody body{operation.peer_cookie};
-  outbox_.send_control(*operation.peer, PacketKind::no_put, operation.key(), wire::bytes_of(body));
+  parts_.outbox.send_control(*operation.peer, PacketKind::no_put, operation.key(),
+                             wire::bytes_of(body));
 }
 
 /// Ends messages whose memory is exposed to a peer that is lost: no packet and no completion
 /// would end them. Transfers with work requests in flight end with those.
-void Device::fail_lost_transfers() noexcept {
-  transfers_.for_each([&](RdmaTransfer& transfer) {
+void RndvRdma::fail_lost() noexcept {
+  parts_.memory.transfers().for_each([&](RdmaTransfer& transfer) {
     Operation& operation = *transfer.operation;
     const bool waits_for_peer =
         operation.is_send ? operation.stage == Stage::announced : operation.stage == Stage::putting;
-    if (!waits_for_peer || transports_.moves_remotely(*operation.peer)) return;
-    abort(operation, base::ErrorClass::proc_failed);
+    if (!waits_for_peer || parts_.transports.moves_remotely(*operation.peer)) return;
+    constexpr auto error = base::ErrorClass::proc_failed;
+    operation.protocol == nullptr ? parts_.operations.fail(operation, error)
+                                  : abort(operation, error);
   });
 }
 
