@@ -23,7 +23,7 @@ endif()
 set(FULMAR_NOT_PRECOMPILED
     src/runtime/bootstrap/pmi1_spawn.cc
     src/runtime/bootstrap/pmix_spawn.cc
-    src/runtime/window_report.cc
+    src/runtime/report/window_report.cc
     src/wire/trace_file.cc
     tests/unit/wire/launch/names_channel_test.cc
     tools/fulmar/doctor/gather_launchers.cc

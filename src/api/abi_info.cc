@@ -6,7 +6,7 @@
 
 #include "api/calls.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/datatype/fortran_facts.h"
+#include "mpi/datatype/values/fortran_facts.h"
 #include "mpi/info/info.h"
 #include "mpi/library.h"
 

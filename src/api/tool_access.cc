@@ -10,8 +10,8 @@
 #include <string>
 
 #include "base/engine_lock.h"
-#include "runtime/describe.h"
 #include "runtime/library_access.h"
+#include "runtime/report/describe.h"
 
 /// Text for `fulmar info`, written like snprintf does: at most `bytes` bytes with the final NUL;
 /// the result is the length that the whole text has. Any thread, any time.

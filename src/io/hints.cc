@@ -8,8 +8,8 @@
 #include <optional>
 #include <sstream>
 
-#include "io/aggregator_list.h"
-#include "io/striping.h"
+#include "io/file_system/aggregator_list.h"
+#include "io/file_system/striping.h"
 
 namespace fulmar::io {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "io/file_system.h"
+#include "io/file_system/file_system.h"
 #include "io/io_error.h"
 
 namespace fulmar::io {

@@ -13,13 +13,13 @@
 
 #include "base/error.h"
 #include "base/os/fd.h"
-#include "io/direct_reads.h"
+#include "io/async/direct_reads.h"
+#include "io/async/io_ring.h"
 #include "io/file_log.h"
+#include "io/file_system/striping.h"
 #include "io/hints.h"
-#include "io/io_ring.h"
 #include "io/locked_ranges.h"
 #include "io/mapped_parts.h"
-#include "io/striping.h"
 
 namespace fulmar::io {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "io/file_system.h"
-#include "io/striping.h"
+#include "io/file_system/file_system.h"
+#include "io/file_system/striping.h"
 
 namespace fulmar::io {
 

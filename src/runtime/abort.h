@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 namespace fulmar::runtime {
 

@@ -10,7 +10,7 @@
 #include "device/device.h"
 #include "mpi/comm/routes.h"
 #include "mpi/library.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 namespace fulmar::runtime {
 

@@ -16,8 +16,8 @@
 
 #include "runtime/abort.h"
 #include "runtime/init_lock.h"
+#include "runtime/job/missing_rank.h"
 #include "runtime/library_access.h"
-#include "runtime/missing_rank.h"
 #include "runtime/options/effects.h"
 #include "runtime/options/variables.h"
 #include "runtime/spawn/launch_service.h"

@@ -22,19 +22,19 @@
 #include "mpi/library.h"
 #include "mpi/op/op.h"
 #include "mpi/recovery/recovery.h"
-#include "mpi/rma/node_heaps.h"
+#include "mpi/rma/node/node_heaps.h"
 #include "mpi/spawn/launch_service.h"
 #include "mpi/spawn/port_service.h"
 #include "mpi/tool/tool.h"
 #include "runtime/checkpoint/checkpoint.h"
 #include "runtime/failures.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/kept_signal.h"
 #include "runtime/network/networks.h"
 #include "runtime/options/options.h"
 #include "runtime/progress_thread.h"
-#include "runtime/tracing.h"
-#include "runtime/wait_report.h"
+#include "runtime/report/tracing.h"
+#include "runtime/report/wait_report.h"
 
 namespace fulmar::runtime {
 

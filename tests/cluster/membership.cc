@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "runtime/abort.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "wire/node/node_join.h"
 
 namespace {

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fuzz/one_process.h"
 #include "fuzz/targets.h"
-#include "mpi/io/run_list.h"
+#include "mpi/io/view/run_list.h"
 
 namespace fulmar::fuzz {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/io/file_view.h"
+#include "mpi/io/view/file_view.h"
 
 #include <array>
 
 #include "fuzz/one_process.h"
 #include "fuzz/targets.h"
-#include "mpi/io/run_list.h"
-#include "mpi/rma/type_description.h"
+#include "mpi/io/view/run_list.h"
+#include "mpi/rma/server/type_description.h"
 
 namespace fulmar::fuzz {
 namespace {

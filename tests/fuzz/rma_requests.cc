@@ -2,9 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fuzz/one_process.h"
 #include "fuzz/targets.h"
-#include "mpi/rma/message.h"
-#include "mpi/rma/server.h"
-#include "mpi/rma/type_description.h"
+#include "mpi/rma/server/message.h"
+#include "mpi/rma/server/server.h"
+#include "mpi/rma/server/type_description.h"
 #include "mpi/rma/win.h"
 
 namespace fulmar::fuzz {

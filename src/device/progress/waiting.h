@@ -121,7 +121,7 @@ class IdleBy {
 
   void reset() noexcept { state_ = 0; }
   /// After a sleep. A rank that was woken polls as long as one that has just begun to wait: who woke it
-  /// may come again a little later (mpi/rma/call_patience.h).
+  /// may come again a little later (mpi/rma/sync/call_patience.h).
   void note(SleepEnd end) noexcept {
     if (end == SleepEnd::moved) state_ = 0;
     if (end == SleepEnd::woken) state_ = state_ >> 32 << 32;

@@ -99,7 +99,7 @@ struct World {
     void (*start)() = nullptr;
     bool wanted = false;  ///< a window that was made needs it
   } window_thread;
-  NodeHeaps* heaps = nullptr;  ///< of MPI_Alloc_mem (mpi/rma/node_heaps.h); null in tests
+  NodeHeaps* heaps = nullptr;  ///< of MPI_Alloc_mem (mpi/rma/node/node_heaps.h); null in tests
   ProcessPlacement placement;  ///< set by `runtime`
   /// The handle that MPI_Comm_get_parent gives; 0: none, or it was freed.
   std::uintptr_t parent = 0;

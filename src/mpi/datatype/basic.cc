@@ -10,8 +10,8 @@
 #include <complex>
 #include <type_traits>
 
-#include "mpi/datatype/float128.h"
-#include "mpi/datatype/half.h"
+#include "mpi/datatype/values/float128.h"
+#include "mpi/datatype/values/half.h"
 
 namespace fulmar::mpi {
 namespace {

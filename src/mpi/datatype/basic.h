@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "mpi/datatype/logical_values.h"
+#include "mpi/datatype/values/logical_values.h"
 
 namespace fulmar::mpi {
 

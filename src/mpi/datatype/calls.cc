@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "mpi/datatype/construct.h"
-#include "mpi/datatype/recipe.h"
+#include "mpi/datatype/construct/construct.h"
+#include "mpi/datatype/construct/recipe.h"
 
 namespace fulmar::mpi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "mpi/datatype/recipe.h"
+#include "mpi/datatype/construct/recipe.h"
 
 namespace fulmar::mpi {
 namespace {

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "io/file_system.h"
+#include "io/file_system/file_system.h"
 #include "io/hints.h"
 #include "io/posix_file.h"
 #include "mpi/comm/comm.h"
 #include "mpi/errhandler/errhandler.h"
 #include "mpi/io/file_check.h"
-#include "mpi/io/file_view.h"
 #include "mpi/io/shared_pointer.h"
+#include "mpi/io/view/file_view.h"
 
 namespace fulmar::mpi {
 

@@ -9,10 +9,10 @@
 
 #include "mpi/coll/engine/scratch.h"
 #include "mpi/errhandler/raise.h"
-#include "mpi/io/agreement.h"
-#include "mpi/io/collective.h"
+#include "mpi/io/collective/agreement.h"
+#include "mpi/io/collective/collective.h"
 #include "mpi/io/file_state.h"
-#include "mpi/io/memory_side.h"
+#include "mpi/io/view/memory_side.h"
 
 namespace fulmar::mpi {
 namespace {

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "mpi/coll/engine/coll_context.h"
-#include "mpi/io/kept_sums.h"
+#include "mpi/io/collective/kept_sums.h"
 
 namespace fulmar::mpi {
 
 struct CollectiveAccess;
 
 /// FULMAR_CHECK=files, of one open file: what collective writes have put into it is remembered in
-/// checksums (mpi/io/kept_sums.h), which are spread over its ranks, and compared with what
+/// checksums (mpi/io/collective/kept_sums.h), which are spread over its ranks, and compared with what
 /// collective reads bring. Found are bytes that were lost or changed on the way between a rank and
 /// the file or back, also by writers outside of this file handle; and ranks that write the same
 /// bytes in one call without atomic mode. Data in a representation that is not as in memory are

@@ -9,12 +9,12 @@
 
 #include "device/operation.h"
 #include "device/progress/hook.h"
+#include "io/async/io_ring.h"
+#include "io/async/worker_threads.h"
 #include "io/file_log.h"
-#include "io/io_ring.h"
 #include "io/shared_word.h"
-#include "io/worker_threads.h"
-#include "mpi/io/datarep.h"
-#include "mpi/io/wait_forecast.h"
+#include "mpi/io/access/wait_forecast.h"
+#include "mpi/io/view/datarep.h"
 #include "mpi/library.h"
 
 namespace fulmar::mpi {

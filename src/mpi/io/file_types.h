@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/io/datarep.h"
+#include "mpi/io/view/datarep.h"
 
 namespace fulmar::mpi {
 

@@ -5,12 +5,12 @@
 #include <array>
 #include <vector>
 
-#include "io/aggregator_list.h"
+#include "io/file_system/aggregator_list.h"
 #include "io/io_error.h"
 #include "mpi/coll/calls.h"
 #include "mpi/comm/calls.h"
-#include "mpi/io/agreement.h"
 #include "mpi/io/calls.h"
+#include "mpi/io/collective/agreement.h"
 #include "mpi/io/file.h"
 #include "mpi/io/file_state.h"
 #include "mpi/io/hint_making.h"

@@ -7,7 +7,7 @@
 
 #include "mpi/coll/node_map.h"
 #include "mpi/comm/failure.h"
-#include "mpi/io/agreement.h"
+#include "mpi/io/collective/agreement.h"
 #include "mpi/io/file_state.h"
 #include "mpi/p2p/message.h"
 

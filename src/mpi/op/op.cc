@@ -6,7 +6,7 @@
 #include <array>
 #include <limits>
 
-#include "mpi/datatype/recipe.h"
+#include "mpi/datatype/construct/recipe.h"
 
 namespace fulmar::mpi {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "mpi/datatype/view.h"
 #include "mpi/op/op.h"
-#include "mpi/rma/accumulate.h"
+#include "mpi/rma/server/accumulate.h"
 
 namespace fulmar::mpi {
 namespace {

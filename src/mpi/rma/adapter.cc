@@ -12,8 +12,8 @@
 #include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 #include "mpi/rma/agent.h"
-#include "mpi/rma/epochs.h"
 #include "mpi/rma/requests.h"
+#include "mpi/rma/sync/epochs.h"
 
 namespace fulmar::mpi {
 namespace {

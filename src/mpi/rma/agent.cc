@@ -11,9 +11,9 @@
 #include <string>
 
 #include "mpi/datatype/view.h"
-#include "mpi/rma/accumulate.h"
-#include "mpi/rma/epochs.h"
 #include "mpi/rma/requests.h"
+#include "mpi/rma/server/accumulate.h"
+#include "mpi/rma/sync/epochs.h"
 
 namespace fulmar::mpi {
 namespace {

@@ -7,16 +7,16 @@
 #include "mpi/datatype/view.h"
 #include "mpi/op/op.h"
 #include "mpi/request/request.h"
-#include "mpi/rma/accumulate.h"
 #include "mpi/rma/adapter.h"
 #include "mpi/rma/agent.h"
 #include "mpi/rma/calls.h"
-#include "mpi/rma/epochs.h"
-#include "mpi/rma/lock_queue.h"
 #include "mpi/rma/new_request.h"
-#include "mpi/rma/node_access.h"
+#include "mpi/rma/node/node_access.h"
 #include "mpi/rma/range.h"
 #include "mpi/rma/requests.h"
+#include "mpi/rma/server/accumulate.h"
+#include "mpi/rma/sync/epochs.h"
+#include "mpi/rma/sync/lock_queue.h"
 
 /// The operations (MPI 5.0 section 12.3). Each first looks for the straight way: an open target whose
 /// memory is mapped here, and data that are one run on both sides. All others are checked in words

@@ -12,12 +12,12 @@
 #include "mpi/comm/world.h"
 #include "mpi/datatype/view.h"
 #include "mpi/rma/access_record.h"
-#include "mpi/rma/accumulate.h"
 #include "mpi/rma/adapter.h"
-#include "mpi/rma/message.h"
-#include "mpi/rma/request_batch.h"
-#include "mpi/rma/sent_types.h"
-#include "mpi/rma/wait_note.h"
+#include "mpi/rma/server/accumulate.h"
+#include "mpi/rma/server/message.h"
+#include "mpi/rma/server/request_batch.h"
+#include "mpi/rma/server/sent_types.h"
+#include "mpi/rma/sync/wait_note.h"
 
 namespace fulmar::mpi {
 namespace {

@@ -10,7 +10,7 @@
 #include "device/peer/drain.h"
 #include "mpi/library.h"
 #include "runtime/checkpoint/quiesce_steps.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/networks.h"
 #include "runtime/options/options.h"
 

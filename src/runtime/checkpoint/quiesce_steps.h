@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 
 namespace fulmar::runtime {
 

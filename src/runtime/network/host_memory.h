@@ -12,7 +12,7 @@
 #include "device/transport/node_segment.h"
 #include "mpi/library.h"
 #include "mpi/spawn/host_memory_service.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/host_segment.h"
 #include "runtime/network/networks.h"
 

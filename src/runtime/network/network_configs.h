@@ -7,7 +7,7 @@
 #include "fabric/ofi/arrival.h"
 #include "fabric/tcp/connect/connector.h"
 #include "fabric/verbs/config.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/network_factory.h"
 #include "runtime/options/options.h"
 

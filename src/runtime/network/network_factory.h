@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "fabric/network.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/rail_choice.h"
 #include "runtime/options/options.h"
 

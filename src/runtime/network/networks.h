@@ -16,7 +16,7 @@
 #include "fabric/network.h"
 #include "fabric/shm/shm.h"
 #include "runtime/failures.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/network_factory.h"
 #include "runtime/options/options.h"
 #include "study/design.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "mpi/library.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/networks.h"
 
 namespace fulmar::runtime {

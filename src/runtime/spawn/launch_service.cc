@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/spawn/foreign_service.h"
 #include "runtime/spawn/launch_client.h"
 #include "runtime/spawn/mpiexec_service.h"

@@ -15,7 +15,7 @@
 #include "device/device.h"
 #include "fabric/tcp/connect/listeners.h"
 #include "mpi/spawn/port_service.h"
-#include "runtime/job.h"
+#include "runtime/job/job.h"
 #include "runtime/network/host_memory.h"
 #include "runtime/network/networks.h"
 #include "runtime/options/options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "io/aggregator_list.h"
+#include "io/file_system/aggregator_list.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "io/direct_reads.h"
+#include "io/async/direct_reads.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <map>
 
-#include "io/file_system.h"
-#include "io/striping.h"
+#include "io/file_system/file_system.h"
+#include "io/file_system/striping.h"
 
 namespace fulmar::io {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string>
 
-#include "io/file_system.h"
+#include "io/file_system/file_system.h"
 
 namespace fulmar::io {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "io/striping.h"
+#include "io/file_system/striping.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "io/worker_threads.h"
+#include "io/async/worker_threads.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "runtime/missing_rank.h"
+#include "runtime/job/missing_rank.h"
 
 #include <gtest/gtest.h>
 

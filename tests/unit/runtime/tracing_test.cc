@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "runtime/tracing.h"
+#include "runtime/report/tracing.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/datatype/half.h"
+#include "mpi/datatype/values/half.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "mpi/datatype/calls.h"
-#include "mpi/datatype/external.h"
+#include "mpi/datatype/values/external.h"
 #include "mpi/datatype/view.h"
 #include "unit/mpi/datatype/rebuild.h"
 #include "unit/mpi/datatype/reference.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/io/filetype_shape.h"
+#include "mpi/io/view/filetype_shape.h"
 
 #include <random>
 #include <set>

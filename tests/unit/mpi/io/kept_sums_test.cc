@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/io/kept_sums.h"
+#include "mpi/io/collective/kept_sums.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/io/run_list.h"
+#include "mpi/io/view/run_list.h"
 
 #include <gtest/gtest.h>
 

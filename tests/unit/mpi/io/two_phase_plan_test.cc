@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "mpi/io/two_phase.h"
+#include "mpi/io/collective/two_phase.h"
 
 namespace fulmar::mpi {
 namespace {

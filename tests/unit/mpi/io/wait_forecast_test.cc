@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/io/wait_forecast.h"
+#include "mpi/io/access/wait_forecast.h"
 
 #include <gtest/gtest.h>
 

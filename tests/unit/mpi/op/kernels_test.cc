@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "mpi/datatype/half.h"
+#include "mpi/datatype/values/half.h"
 #include "unit/support/objects.h"
 
 namespace fulmar::mpi {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "mpi/datatype/calls.h"
-#include "mpi/datatype/half.h"
+#include "mpi/datatype/values/half.h"
 #include "mpi/op/calls.h"
 #include "unit/support/objects.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/attached_table.h"
+#include "mpi/rma/node/attached_table.h"
 
 #include <gtest/gtest.h>
 

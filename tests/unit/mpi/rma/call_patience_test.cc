@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/call_patience.h"
+#include "mpi/rma/sync/call_patience.h"
 
 #include <gtest/gtest.h>
 

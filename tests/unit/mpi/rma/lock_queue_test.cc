@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/lock_queue.h"
+#include "mpi/rma/sync/lock_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/node_memory.h"
+#include "mpi/rma/node/node_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

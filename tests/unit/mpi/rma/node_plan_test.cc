@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/node_plan.h"
+#include "mpi/rma/node/node_plan.h"
 
 #include <array>
 

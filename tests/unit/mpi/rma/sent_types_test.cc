@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/sent_types.h"
+#include "mpi/rma/server/sent_types.h"
 
 #include <vector>
 
 #include "mpi/datatype/calls.h"
-#include "mpi/rma/type_description.h"
+#include "mpi/rma/server/type_description.h"
 #include "mpi/rma/win.h"
 #include "unit/support/objects.h"
 

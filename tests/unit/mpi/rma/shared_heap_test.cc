@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/shared_heap.h"
+#include "mpi/rma/node/shared_heap.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-#include "mpi/rma/peer_heap.h"
+#include "mpi/rma/node/peer_heap.h"
 
 namespace fulmar::mpi {
 namespace {

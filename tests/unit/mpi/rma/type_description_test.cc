@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "mpi/rma/type_description.h"
+#include "mpi/rma/server/type_description.h"
 
 #include <array>
 #include <numeric>

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026 the Fulmar authors
+#include "mpi/rma/sync/epochs.h"
+
+#include "mpi/rma/requests.h"
+#include "mpi/rma/sync/lock_queue.h"
+
+namespace fulmar::mpi {
+
+using base::Error;
+using base::ErrorClass;
+using base::failure;
+
+namespace {
+
+const char* text_of(AccessEpoch epoch) noexcept {
+  switch (epoch) {
+    case AccessEpoch::none:
+      return "none";
+    case AccessEpoch::fence:
+      return "one of MPI_Win_fence, in which operations were started";
+    case AccessEpoch::start:
+      return "one of MPI_Win_start";
+    case AccessEpoch::lock:
+      return "one of MPI_Win_lock";
+    case AccessEpoch::lock_all:
+      return "one of MPI_Win_lock_all";
+  }
+  return "";
+}
+
+}  // namespace
+
+Error open_shared(Win& win, int rank) {
+  if (win.has_lock_of(rank)) {
+    if (const Error bad = acquire_lock(win, rank, LockMode::shared); bad.failed()) return bad;
+  } else {
+    send_notice(win, rank, wire::RmaCall::lock_shared);
+    Library::AskedLock& asked = win.library->asked_lock;
+    if (asked.win == nullptr) asked = {&win, asked_by_lock_all};
+  }
+  mark_open(win, rank, TargetLock::shared);
+  return {};
+}
+
+Error await_lock(Win& win, int rank) {
+  RmaTarget& target = win.target(rank);
+  const bool asked = target.lock == TargetLock::shared || target.lock == TargetLock::exclusive;
+  if (win.has_lock_of(rank) || !asked || target.granted) return {};
+  ask_for_end(win, rank, wire::RmaCall::flush);  // answered behind the lock
+  const Error error = complete_locally(win, rank);
+  target.granted = error.ok();
+  return error;
+}
+
+void mark_open(Win& win, int rank, TargetLock lock) {
+  RmaTarget& target = win.target(rank);
+  target.open = true;
+  target.granted = false;
+  target.lock = lock;
+  win.opened.push_back(rank);
+}
+
+Error open_target(Win& win, int rank) {
+  switch (win.access) {
+    case AccessEpoch::fence:
+      win.fence_used = true;
+      mark_open(win, rank, TargetLock::none);
+      return {};
+    case AccessEpoch::lock_all:
+      if (!win.unchecked) return open_shared(win, rank);
+      mark_open(win, rank, TargetLock::unchecked);
+      return {};
+    case AccessEpoch::start:
+      return failure(ErrorClass::rma_sync,
+                     "argument target_rank: rank %d is not in the group of MPI_Win_start on %s",
+                     rank, name_of(win));
+    case AccessEpoch::lock:
+      return failure(ErrorClass::rma_sync,
+                     "argument target_rank: rank %d of %s is not locked; call MPI_Win_lock first",
+                     rank, name_of(win));
+    case AccessEpoch::none:
+      break;
+  }
+  return failure(ErrorClass::rma_sync,
+                 "no access epoch to rank %d of %s is open; call MPI_Win_fence, MPI_Win_start, "
+                 "MPI_Win_lock or MPI_Win_lock_all first",
+                 rank, name_of(win));
+}
+
+Error begin_epoch(Win& win, AccessEpoch next, const char* what) {
+  const bool idle_fence = win.access == AccessEpoch::fence && !win.fence_used;
+  const bool more_locks = win.access == AccessEpoch::lock && next == AccessEpoch::lock;
+  if (win.access != AccessEpoch::none && !idle_fence && !more_locks) {
+    return failure(ErrorClass::rma_sync,
+                   "%s cannot begin an epoch on %s while another access epoch is open: %s", what,
+                   name_of(win), text_of(win.access));
+  }
+  win.access = next;
+  return {};
+}
+
+void close_targets(Win& win) noexcept {
+  for (const int rank : win.opened) {
+    RmaTarget& target = win.target(rank);
+    target.open = false;
+    target.lock = TargetLock::none;
+  }
+  win.opened.clear();
+  win.access = AccessEpoch::none;
+  win.unchecked = false;
+}
+
+Error check_passive(const Win& win, const char* call) {
+  if (win.access == AccessEpoch::lock || win.access == AccessEpoch::lock_all) return {};
+  return failure(
+      ErrorClass::rma_sync,
+      "%s is for passive target epochs; call MPI_Win_lock or MPI_Win_lock_all on %s first", call,
+      name_of(win));
+}
+
+Error check_assertion(int assertion, int allowed) {
+  if ((assertion & ~allowed) == 0) return {};
+  return failure(ErrorClass::assert, "argument assert: %d has bits that mean nothing here",
+                 assertion);
+}
+
+}  // namespace fulmar::mpi
