@@ -40,6 +40,12 @@ const std::string* value_of(const std::vector<mpi::InfoEntry>& info, std::string
   return at == info.end() ? nullptr : &at->second;
 }
 
+/// Whether the other side has closed the connection, whatever it had sent before.
+bool has_ended(const PortStream& stream) noexcept {
+  pollfd place{stream.descriptor(), POLLRDHUP, 0};
+  return ::poll(&place, 1, 0) > 0;
+}
+
 Error not_open(std::string_view name) {
   const auto parsed = wire::parse_port_name(name);
   if (parsed.failed()) return parsed.error();
@@ -102,6 +108,7 @@ class OpenConnection final : public mpi::PortConnection {
 }  // namespace
 
 void Ports::release() {
+  for (const auto& port : ports_) drop_ended(*port);
   if (host_memory_.is_connecting()) return;
   host_memory_.release();
   release_other_jobs(around_.library, around_.job, around_.networks);
@@ -222,6 +229,21 @@ void Ports::refuse(Port& port, const PendingCaller& caller, const std::string& w
                around_.job.size(), caller.address.c_str(), why.c_str());
 }
 
+/// Who has come tries several ways to a port at once and closes those that it does not use, perhaps after the
+/// one that it uses was found here: they would stay until the next MPI_Comm_accept, if there is one. Those
+/// that wait are not answered.
+void Ports::drop_ended(Port& port) const {
+  for (auto caller = port.callers.begin(); caller != port.callers.end();) {
+    if (!has_ended(caller->stream)) {
+      ++caller;
+      continue;
+    }
+    const Error broken = caller->stream.step();  // says whether it was a stranger
+    if (caller->stream.was_stranger()) refuse(port, *caller, broken.text());
+    caller = port.callers.erase(caller);
+  }
+}
+
 /// The first one that has proven the secret and said something.
 std::optional<Ports::Connected> Ports::step_callers(Port& port, std::span<const std::byte> first) {
   const std::uint64_t now_ns = base::now_ns();
@@ -266,6 +288,7 @@ base::Result<Ports::Connected> Ports::accept(std::string_view name,
     admit(*port);
     if (auto connected = step_callers(*port, first)) {
       if (port->once) use_up(*port);
+      drop_ended(*port);
       return std::move(*connected);
     }
     sockets.clear();

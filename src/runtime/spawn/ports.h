@@ -29,7 +29,7 @@ namespace fulmar::runtime {
 ///
 /// Strangers (docs/security.md): at most 64 unproven connections a port, of which the oldest gives way;
 /// each has 10 s; at most one line a second about them. Between two calls of MPI_Comm_accept nobody is
-/// answered.
+/// answered; connections that their callers have closed are given back at the end of that call and by `release`.
 ///
 /// Thread rule: the lock of the library.
 class Ports final : public mpi::PortService {
@@ -97,6 +97,7 @@ class Ports final : public mpi::PortService {
                                               std::span<const std::byte> first,
                                               const mpi::GiveUp& give_up);
   void admit(Port& port);
+  void drop_ended(Port& port) const;
   static void use_up(Port& port);
   void refuse(Port& port, const PendingCaller& caller, const std::string& why) const;
   [[nodiscard]] std::optional<Connected> step_callers(Port& port, std::span<const std::byte> first);

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Ports within one job: its halves connect; names of services; and the errors of MPI_Comm_accept and
-// MPI_Comm_connect, which are those of all processes.
+// Ports within one job: its halves connect; callers that leave; names of services; and the errors of
+// MPI_Comm_accept and MPI_Comm_connect, which are those of all processes.
 // ranks: 2 4 5
 // timeout: 120
 
+#include <arpa/inet.h>
+#include <dirent.h>
 #include <mpi.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "support/check.h"
 
@@ -95,6 +103,75 @@ void check_once() {
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) expect_class(MPI_Close_port(name.data()), MPI_SUCCESS, "closing a used port");
+}
+
+/// A connection to a port of this host from somebody who says nothing.
+int call_silently(std::uint16_t number) {
+  const int caller = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(number);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int done = connect(caller, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  expect_equal(done, 0, "connect to the port");
+  return caller;
+}
+
+/// How many descriptors this process has of connections that others have made to the port.
+int callers_at(std::uint16_t number) {
+  int found = 0;
+  DIR* const folder = opendir("/proc/self/fd");
+  for (const dirent* entry = readdir(folder); entry != nullptr; entry = readdir(folder)) {
+    sockaddr_in own{};
+    socklen_t length = sizeof own;
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    const int descriptor = std::atoi(entry->d_name);
+    if (entry->d_name[0] == '.') continue;
+    if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&own), &length) != 0) continue;
+    if (own.sin_family != AF_INET || own.sin_port != htons(number)) continue;
+    getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
+    if (listens == 0) ++found;
+  }
+  closedir(folder);
+  return found;
+}
+
+/// Opens a port at the loopback address; returns its number.
+std::uint16_t open_loopback(Name& name) {
+  constexpr std::string_view place = "/127.0.0.1:";
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "ip_address", "127.0.0.1");
+  MPI_Open_port(info, name.data());
+  MPI_Info_free(&info);
+  const std::string text = name.data();
+  return static_cast<std::uint16_t>(std::atoi(&text[text.find(place) + place.size()]));
+}
+
+/// Who has left while another one was accepted is not kept until the next MPI_Comm_accept; who waits is.
+void check_callers_that_leave() {
+  const int rank = rank_of(MPI_COMM_WORLD);
+  if (rank > 1) return;
+  Name name{};
+  MPI_Comm inter = MPI_COMM_NULL;
+  if (rank == 1) {
+    MPI_Recv(name.data(), MPI_MAX_PORT_NAME, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_connect(name.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+    MPI_Comm_disconnect(&inter);
+    return;
+  }
+  const std::uint16_t number = open_loopback(name);
+  const int leaves = call_silently(number);
+  const int waits = call_silently(number);
+  MPI_Send(name.data(), MPI_MAX_PORT_NAME, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+  MPI_Comm_accept(name.data(), MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+  expect_equal(callers_at(number), 2, "those that wait after MPI_Comm_accept");
+  close(leaves);
+  MPI_Comm_disconnect(&inter);
+  expect_equal(callers_at(number), 1, "those that wait after MPI_Comm_disconnect");
+  close(waits);
+  MPI_Close_port(name.data());
 }
 
 /// What the root gives decides, the others give nothing of use.
@@ -186,6 +263,7 @@ int main(int argc, char** argv) {
   check_halves(half, accepts, 5);
   check_info();
   check_once();
+  check_callers_that_leave();
   check_errors();
   check_timeout();
   check_names();
