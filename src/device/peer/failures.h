@@ -183,7 +183,7 @@ class Failures : private ProgressCallback {
   std::vector<Failed> failed_;
   std::size_t ended_ = 0;    ///< of these, from the front: their operations have ended
   unsigned polls_ = 0;       ///< since the last one became known
-  std::uint64_t moved_ = 0;  ///< Device::moved_ at the last call
+  std::uint64_t moved_ = 0;  ///< ProgressState::moved at the last call
   std::unordered_map<std::uint32_t, BrokenContext> broken_;
   std::vector<BrokenCall> broken_calls_;
 };

@@ -19,7 +19,7 @@
 namespace fulmar::device {
 
 /// What a thread of this process sleeps on: the wake word of the node's shared memory, or
-/// descriptors. Device::prepare_sleep fills it in. Owns nothing.
+/// descriptors. Waiting::prepare_sleep fills it in. Owns nothing.
 struct SleepPlace {
   /// No wake-up should be lost; if one is, this bounds the delay.
   static constexpr std::int64_t longest_ns = 1'000'000'000;

@@ -34,7 +34,6 @@ bool RndvCopy::could_share(const Operation& receive) noexcept {
   return receive.peer->mapped() && parts_.transports.can_reach(*receive.peer);
 }
 
-/// Where there is a choice: takes the way that was measured to be faster, and starts the timing.
 void RndvCopy::choose(Operation& receive) noexcept {
   receive.way = LongCopy::automatic;
   if (!could_share(receive)) return;

@@ -97,8 +97,6 @@ bool RndvRdma::open_memory(Operation& operation, std::span<std::byte> memory,
   return true;
 }
 
-/// Adds to an announcement how adapters could move the message. An announcement that could not be
-/// posted is made again: memory that was registered for it stays registered.
 void RndvRdma::offer(Operation& send, wire::RtsBody& body) noexcept {
   const RdmaProtocol way = parts_.config.rdma_protocol;
   if (way == RdmaProtocol::off || send.buffer.bytes == 0 ||
@@ -207,7 +205,6 @@ void RndvRdma::on_no_put(Peer& peer, const wire::CookieBody& answer) noexcept {
   parts_.stream.start(*receive);
 }
 
-/// The sender has put everything.
 void RndvRdma::finish_put(Operation& receive) noexcept {
   if (receive.stage != Stage::putting) {
     ++parts_.stats.counters().malformed;
@@ -362,8 +359,6 @@ void RndvRdma::retreat(Operation& operation) noexcept {
                              wire::bytes_of(body));
 }
 
-/// Ends messages whose memory is exposed to a peer that is lost: no packet and no completion
-/// would end them. Transfers with work requests in flight end with those.
 void RndvRdma::fail_lost() noexcept {
   parts_.memory.transfers().for_each([&](RdmaTransfer& transfer) {
     Operation& operation = *transfer.operation;

@@ -95,8 +95,6 @@ void RndvStream::on_data(const Packet& packet) noexcept {
   add(*receive, bytes);
 }
 
-/// Counts bytes that are in place, at any offset: networks may carry parts of a message in
-/// parallel.
 void RndvStream::add(Operation& receive, std::uint64_t bytes) noexcept {
   receive.moved += std::min(bytes, receive.length - receive.moved);
   if (receive.moved < receive.length) return;
