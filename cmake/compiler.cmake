@@ -53,4 +53,7 @@ if(FULMAR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
                       CCACHE_SLOPPINESS=pch_defines,time_macros ${FULMAR_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${ccache_launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_launcher})
+  # Two headers that differ in comments only are one to ccache, which compares what the preprocessor makes of them, but not to
+  # gcc, which tells by a header's bytes whether a precompiled one has it. Dependencies are compared byte by byte.
+  set(FULMAR_PRECOMPILED_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${ccache_launcher})
 endif()

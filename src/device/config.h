@@ -7,7 +7,8 @@
 
 #include "base/trace.h"
 #include "device/peer/failures.h"
-#include "device/progress/waiting.h"
+#include "device/progress/idle.h"
+#include "device/progress/waiter.h"
 #include "device/protocol/copy_choice.h"
 #include "fabric/process_table.h"
 

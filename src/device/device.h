@@ -20,7 +20,6 @@
 #include "device/packet/packet_handlers.h"
 #include "device/peer/peer_table.h"
 #include "device/progress/hook.h"
-#include "device/progress/wait.h"
 #include "device/progress/waiting.h"
 #include "device/protocol/active_transfers.h"
 #include "device/protocol/cancelling.h"

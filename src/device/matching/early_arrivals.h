@@ -8,7 +8,7 @@
 #include "device/operation.h"
 #include "device/peer/peer.h"
 #include "device/progress/hook.h"
-#include "device/progress/wait.h"
+#include "device/progress/waiting.h"
 #include "match/matcher.h"
 
 namespace fulmar::device {

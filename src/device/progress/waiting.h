@@ -2,188 +2,157 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include <sched.h>
-
-#include <atomic>
 #include <cstdint>
+#include <optional>
 
-#include "base/arch/pause.h"
-#include "base/clock.h"
+#include "base/engine_lock.h"
+#include "base/error.h"
+#include "base/os/wake_socket.h"
+#include "device/config.h"
+#include "device/progress/hook.h"
+#include "device/progress/poll_watch.h"
+#include "device/progress/waiter.h"
+#include "device/stats/stats.h"
+#include "device/transport/transports.h"
 
 namespace fulmar::device {
 
-/// What a wait is for, as far as the caller knows; for reports of long waits.
-struct WaitNote {
-  enum class Kind : std::uint8_t {
-    nothing,
-    message,     ///< a device::Operation
-    request,     ///< the device::Operation of a request
-    arrival,     ///< a match::Key: a matching message
-    coll_area,   ///< a device::ShmCollArea
-    collective,  ///< a communicator; the layer above knows it
+class ActiveTransfers;
+class Cancelling;
+class Failures;
+class Outbox;
+class Service;
+struct SleepPlace;
+
+/// Whether progress polls a network from which nothing has come for a while.
+enum class Look : bool { as_due, at_all };
+
+/// The threads of this process that wait, and their sleep; waiting.cc explains both. One of the parts of a device.
+///
+/// Thread rule: the lock of the engine, which is given up while a thread sleeps.
+class Waiting {
+ public:
+  /// The parts that it uses; all outlive it.
+  struct Parts {
+    Config& config;
+    base::EngineLock& lock;
+    Transports& transports;
+    Stats& stats;
+    const ProgressState& progress;
+    const Outbox& outbox;
+    const ActiveTransfers& active;
+    const Cancelling& cancelling;
+    Failures& failures;
+    Service& service;
   };
-  Kind kind = Kind::nothing;
-  const void* subject = nullptr;
-};
+  /// Called with `context`: makes progress once, and returns how much moved.
+  struct Owner {
+    void* context = nullptr;
+    unsigned (*progress)(void* context, Look look) noexcept = nullptr;
+  };
 
-/// A wait in which nothing has moved for a while.
-struct QuietWait {
-  WaitNote note;
-  std::int64_t since_ns = 0;  ///< monotonic time
-  unsigned threads = 1;       ///< of this process that wait here
-  bool many_threads = false;  ///< others may be elsewhere
-  bool polled = false;        ///< calls that test or probe in a loop, not one that blocks
-};
+  Waiting(const Parts& parts, const Owner& owner) noexcept : parts_(parts), owner_(owner) {}
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
 
-/// Receives reports of quiet waits, again before each sleep. Called with the lock held.
-struct WaitObserver {
-  void (*quiet)(void* context, const QuietWait& wait) = nullptr;
-  void* context = nullptr;
-};
+  // --- sleep
 
-/// A waiting thread, where several may wait.
-struct Waiter {
-  bool (*finished)(void*) noexcept = nullptr;
-  void* argument = nullptr;
-  std::atomic<std::uint32_t> signal{0};
-  Waiter* next = nullptr;
-  WaitNote note;
-};
-
-/// How a thread that waits spends its time (FULMAR_WAIT).
-enum class WaitStyle : std::uint8_t {
-  automatic,  ///< polls for a while, then yields the processor between polls, then sleeps
-  poll,       ///< never sleeps
-  sleep,      ///< sleeps as soon as there is nothing to do
-};
-
-/// The current cost of a yield. Where other processes compete for this core, a yield gives it to
-/// them for a time slice, some milliseconds, whatever arrives meanwhile; a sleeping thread gets the
-/// core back when it is woken. So after a long yield this process does not yield for a while, and
-/// that period doubles each time the next yield is long, too. A rank of this job that computes on
-/// this core has the same effect and is treated the same, but a later yield soon detects its end.
-///
-/// Thread rule: the lock of the engine.
-class YieldCost {
- public:
-  [[nodiscard]] bool is_high(std::uint64_t now_ns) const noexcept { return now_ns < until_ns_; }
-  /// A yield took so long and ended now.
-  void note(std::uint64_t took_ns, std::uint64_t now_ns) noexcept {
-    if (took_ns < long_yield_ns) {
-      pause_ns_ = shortest_pause_ns;
-      return;
-    }
-    until_ns_ = now_ns + pause_ns_;
-    if (pause_ns_ < longest_pause_ns) pause_ns_ *= 2;
+  /// Lets this process sleep on the network and on shared memory at once, from now on. Fails (other) where the
+  /// system has no descriptor left.
+  [[nodiscard]] base::Error use_wake_socket();
+  void drop_wake_socket() noexcept;
+  /// Null: it sleeps on one of them.
+  [[nodiscard]] const base::WakeSocket* wake_socket() const noexcept {
+    return wake_socket_ ? &*wake_socket_ : nullptr;
+  }
+  /// Fills in what can end a sleep, and announces the sleep to the other ranks of the node.
+  void prepare_sleep(SleepPlace& place) noexcept;
+  /// This process is awake again.
+  void finish_sleep() noexcept;
+  /// A thread that waits has found nothing to do for a while: sleeps until something happens.
+  [[gnu::noinline]] SleepEnd sleep(WaitNote what, std::uint32_t quiet_sleeps) noexcept;
+  /// A thread sleeps, or is about to.
+  [[nodiscard]] bool sleeping() const noexcept { return sleeping_; }
+  /// Ends a sleep of this process; from any thread.
+  void wake_self() noexcept;
+  /// Something was queued that moves only with progress: ends a sleep in which that was not known.
+  void wake_service() noexcept;
+  /// The same from where a progress call may be under way, which will see it.
+  void wake_for_progress() noexcept {
+    if (!parts_.progress.running) wake_service();
   }
 
-  static constexpr std::uint64_t long_yield_ns = 500'000;
-  static constexpr std::uint64_t shortest_pause_ns = 5'000'000;
-  static constexpr std::uint64_t longest_pause_ns = 160'000'000;
+  // --- several threads
+
+  /// Waits until `finished(argument)`, where other threads may wait, too.
+  void wait_with_threads(bool (*finished)(void*) noexcept, void* argument, WaitNote note) noexcept;
+  /// Something has changed for which a thread may wait: progress looks at the end of its call.
+  void note_change() noexcept {
+    if (first_waiter_ != nullptr) [[unlikely]]
+      waiters_stale_ = true;
+  }
+  /// Whether `finish_progress` is due.
+  [[nodiscard]] bool stale() const noexcept { return waiters_stale_; }
+  /// The end of a progress call after which threads, or the observer, have something to do.
+  [[gnu::noinline]] void finish_progress() noexcept;
+  /// Wakes the threads whose conditions are true.
+  void notify_waiters() noexcept;
+  /// The same after a change that was made outside of progress.
+  void notify_change() noexcept {
+    if (waiters_stale_ && !parts_.progress.running) [[unlikely]]
+      notify_waiters();
+  }
+  /// Null: no thread waits here (where one thread alone is in MPI it is not listed).
+  [[nodiscard]] Waiter* first() const noexcept { return first_waiter_; }
+  /// Whether a thread makes progress for all.
+  [[nodiscard]] bool has_leader() const noexcept { return leader_ != nullptr; }
+  void signal(Waiter& waiter) noexcept;
+
+  // --- calls of the observer that have to wait
+
+  /// Lets the observer's `settle` be called soon, where that may call MPI.
+  void defer() noexcept { settle_due_ = waiters_stale_ = true; }
+  void forget_deferred() noexcept { settle_due_ = false; }
+  /// Calls it now if it is due.
+  void settle_if_due() noexcept {
+    if (settle_due_) settle();
+  }
+
+  // --- one thread that polls
+
+  [[nodiscard]] YieldCost& yield_cost() noexcept { return yield_cost_; }
+  /// A call that tests once has moved something, or nothing: then it may yield the processor.
+  void poll_moved() noexcept { missed_polls_ = 0; }
+  void poll_missed(WaitNote note) noexcept;
 
  private:
-  std::uint64_t until_ns_ = 0;
-  std::uint64_t pause_ns_ = shortest_pause_ns;
+  void fence_senders() noexcept;
+  void give_up_membarrier() noexcept;
+  void count_sleep(std::uint64_t slept_ns) noexcept;
+  void report_quiet(WaitNote note, std::uint32_t quiet_sleeps) noexcept;
+  [[gnu::cold]] void report_polling(WaitNote note) noexcept;
+  void lead(Waiter& self) noexcept;
+  bool leader_ready() noexcept;
+  void add_waiter(Waiter& waiter) noexcept;
+  void remove_waiter(Waiter& waiter) noexcept;
+  void settle() noexcept;
+  [[nodiscard]] unsigned progress(Look look) noexcept {
+    return owner_.progress(owner_.context, look);
+  }
+  [[nodiscard]] NodeChannel* node() noexcept { return parts_.transports.node(); }
+
+  Parts parts_;
+  Owner owner_;
+  Waiter* first_waiter_ = nullptr;
+  Waiter* leader_ = nullptr;
+  bool waiters_stale_ = false;
+  bool settle_due_ = false;  ///< set together with waiters_stale_, which progress checks
+  bool sleeping_ = false;
+  std::optional<base::WakeSocket> wake_socket_;
+  std::int64_t quiet_since_ns_ = 0;
+  std::uint32_t missed_polls_ = 0;
+  YieldCost yield_cost_;
+  PollWatch poll_watch_;
 };
-
-/// What a wait has come to when it was to sleep.
-enum class SleepEnd : std::uint8_t {
-  quiet,  ///< nothing has happened, or it has not slept
-  woken,  ///< somebody has woken it
-  moved,  ///< something moved before it slept
-};
-
-/// How a waiting rank spends its time, step by step: it polls in a loop, then yields the processor
-/// between polls, then sleeps. A rank that never sleeps gets the advice to sleep, too, but rarely:
-/// it then reports what it waits for.
-///
-/// A rank with a core of its own spins for some ten microseconds, because waking a sleeper on
-/// another core costs thirty. When ranks outnumber cores, the rank that is waited for may need this
-/// core: then it yields after a few polls. It sleeps after about a millisecond of yields without
-/// an event. On a host that also runs other programs a yield takes as long as their time
-/// slices, milliseconds each: then it sleeps without a yield (see YieldCost).
-///
-/// `now_ns` is the clock; another one in tests.
-template <std::uint64_t (*now_ns)() noexcept>
-class IdleBy {
- public:
-  enum class Advice { look_again, sleep };
-
-  /// `cost` outlives this.
-  IdleBy(WaitStyle style, bool oversubscribed, YieldCost& cost) noexcept
-      : cost_(&cost),
-        spins_(style == WaitStyle::sleep ? 0
-               : oversubscribed          ? crowded_spins
-                                         : lone_spins),
-        yields_(style == WaitStyle::sleep  ? 0
-                : style == WaitStyle::poll ? poll_yields
-                                           : yields) {}
-
-  void reset() noexcept { state_ = 0; }
-  /// After a sleep. A rank that was woken polls as long as one that has just begun to wait: who woke it
-  /// may come again a little later (mpi/rma/sync/call_patience.h).
-  void note(SleepEnd end) noexcept {
-    if (end == SleepEnd::moved) state_ = 0;
-    if (end == SleepEnd::woken) state_ = state_ >> 32 << 32;
-  }
-
-  /// Sleeps since something moved last.
-  [[nodiscard]] std::uint32_t quiet_sleeps() const noexcept {
-    return static_cast<std::uint32_t>(state_ >> 32);
-  }
-
-  [[nodiscard]] Advice step() noexcept {
-    if (static_cast<std::uint32_t>(++state_) < spins_) [[likely]] {
-      return Advice::look_again;
-    }
-    return yield();
-  }
-
- private:
-  static constexpr std::uint32_t lone_spins = 4000;
-  static constexpr std::uint32_t crowded_spins = 4;
-  static constexpr std::uint32_t yields = 1000;
-  /// Some tens of milliseconds.
-  static constexpr std::uint32_t poll_yields = 100'000;
-  static constexpr std::uint64_t yields_ns = 2'000'000;
-  static constexpr std::uint64_t poll_yields_ns = 50'000'000;
-  static constexpr std::uint32_t yields_per_clock = 4;
-
-  [[gnu::noinline]] Advice yield() noexcept {
-    const std::uint32_t yielded = static_cast<std::uint32_t>(state_) - spins_;
-    if (yielded > yields_ || is_late(yielded)) {
-      state_ = (std::uint64_t{quiet_sleeps()} + 1) << 32 | spins_;
-      return Advice::sleep;
-    }
-    ::sched_yield();
-    // The event often arrives during the first yield: then the clock is not read again.
-    if (yielded <= 1) {
-      const std::uint64_t now = now_ns();
-      cost_->note(now - begin_ns_, now);
-    }
-    return Advice::look_again;
-  }
-
-  /// Whether it is time to sleep instead of yielding: the yields since the last poll that moved
-  /// something, or since the last sleep, have taken too long, or each one does. The first one is
-  /// number 0 or, after a sleep, 1.
-  [[nodiscard]] bool is_late(std::uint32_t yielded) noexcept {
-    if (yielded > 1 && yielded % yields_per_clock != 0) return false;
-    const std::uint64_t now = now_ns();
-    if (yielded <= 1) begin_ns_ = now;
-    if (yields_ == poll_yields) return now - begin_ns_ > poll_yields_ns;
-    return now - begin_ns_ > yields_ns || cost_->is_high(now);
-  }
-
-  YieldCost* cost_;
-  std::uint32_t spins_;
-  std::uint32_t yields_;
-  std::uint64_t state_ = 0;  ///< polls that moved nothing, and in the upper half the sleeps
-  /// Begin of the yields. Set by the first of them, so that waits without yields do not pay for it.
-  std::uint64_t begin_ns_;
-};
-
-inline std::uint64_t idle_clock() noexcept { return base::now_ns(); }
-using Idle = IdleBy<idle_clock>;
 
 }  // namespace fulmar::device

@@ -13,7 +13,7 @@
 #include "device/operation.h"
 #include "device/peer/peer_table.h"
 #include "device/progress/hook.h"
-#include "device/progress/wait.h"
+#include "device/progress/waiting.h"
 #include "device/protocol/operations.h"
 #include "match/matcher.h"
 

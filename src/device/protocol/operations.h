@@ -5,7 +5,7 @@
 #include "base/slot_map.h"
 #include "device/completion.h"
 #include "device/operation.h"
-#include "device/progress/wait.h"
+#include "device/progress/waiting.h"
 #include "device/protocol/copy_choice.h"
 #include "device/protocol/rdma_memory.h"
 #include "device/stats/stats.h"

@@ -279,7 +279,7 @@ class ShmCollArea {
     wake_sleepers();
   }
   /// As the channel does after a packet: sleeping members set `asleep`, see
-  /// device/progress/wait.cc.
+  /// device/progress/waiting.cc.
   void wake_sleepers() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     for (const Member& member : members_) {

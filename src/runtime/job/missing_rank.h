@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "device/progress/waiting.h"
+#include "device/progress/waiter.h"
 #include "wire/node/wait_record.h"
 
 namespace fulmar::runtime {

@@ -23,7 +23,7 @@ namespace fulmar::runtime {
 ///
 /// **Sleeping.** A process that sleeps says so in its area of each memory (`announce_sleep`), and who
 /// writes to it then rings its socket. The caller polls between that and the sleep, behind a barrier
-/// that all senders pass (device/progress/wait.cc).
+/// that all senders pass (device/progress/waiting.cc).
 ///
 /// **Failures.** `look` asks the system about the processes behind the memory. What a dead one had
 /// written is still handed to the sink.

@@ -221,7 +221,7 @@ bool may_hold(Win& win, int rank) noexcept {
   return number == device::NodeChannel::not_here || node->shm().alive(number);
 }
 
-/// See device/progress/wait.cc for why nothing is missed.
+/// See device/progress/waiting.cc for why nothing is missed.
 bool wake_rank(Win& win, int rank) noexcept {
   device::NodeChannel* node = win.device->node();
   if (node == nullptr || rank == win.rank()) return false;

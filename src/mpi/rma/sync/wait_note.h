@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "device/progress/waiting.h"
+#include "device/progress/waiter.h"
 #include "mpi/rma/sync/lock_queue.h"
 #include "mpi/rma/win.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "device/progress/wait.h"
+#include "device/progress/waiting.h"
 
 #include <linux/membarrier.h>
 #include <sched.h>

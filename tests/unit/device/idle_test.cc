@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
-#include "device/progress/waiting.h"
+#include "device/progress/idle.h"
 
 #include <gtest/gtest.h>
 
