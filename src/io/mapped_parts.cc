@@ -153,7 +153,7 @@ bool MappedParts::make_usable(std::size_t place, std::int64_t from, std::int64_t
   if (problem != 0) return false;
   if (end % granule_bytes != 0) wanted.reset(last - 1);
   chunk.readable |= wanted;
-  if (purpose == Purpose::writing) chunk.writable |= wanted;
+  if (purpose == Purpose::writing || writing_advice_ == populate_read) chunk.writable |= wanted;
   return true;
 }
 

@@ -83,6 +83,7 @@ std::string shared_name() {
 constexpr int run_bytes = 64;
 constexpr int runs = 16384;
 constexpr int bytes = run_bytes * runs;
+constexpr int block_bytes = 64 << 10;
 
 void contiguous(MPI_File file, std::vector<char>& data) {
   calls = {};
@@ -125,6 +126,21 @@ void strided(MPI_File file, std::vector<char>& data, bool collective) {
   at_most(calls.made_usable, 2, "strided, second time, parts of mapped memory");
 }
 
+/// 16 blocks of 64 KiB, which calls find no slower than memory the first time only.
+void blocks_in_turns(MPI_File file, std::vector<char>& data) {
+  constexpr long blocks = bytes / block_bytes;
+  calls = {};
+  MPI_File_write_at(file, 0, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  at_most(calls.writes, blocks, "blocks in turns, first time, writes");
+  MPI_File_read_at(file, 0, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  calls = {};
+  MPI_File_write_at(file, 0, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  MPI_File_read_at(file, 0, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+  at_most(calls.writes, 0, "blocks in turns, third time, writes");
+  at_most(calls.reads, 0, "blocks in turns, third time, reads");
+  at_most(calls.made_usable, 2, "blocks in turns, third time, parts of mapped memory");
+}
+
 /// In a file that this process has not accessed so far: sieved.
 void strided_read(MPI_File file, std::vector<char>& data, int ranks) {
   calls = {};
@@ -143,14 +159,14 @@ MPI_File open(const std::string& name, int amode) {
   return file;
 }
 
-void set_view(MPI_File file, int rank, int ranks) {
+/// Runs of all ranks in turns, and a gap of the same length after each.
+void set_view(MPI_File file, int rank, int ranks, int length) {
   MPI_Datatype run = MPI_DATATYPE_NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(run_bytes, MPI_BYTE, &run);
-  MPI_Type_create_resized(run, 0, MPI_Aint{run_bytes} * ranks * 2, &type);
+  MPI_Type_contiguous(length, MPI_BYTE, &run);
+  MPI_Type_create_resized(run, 0, MPI_Aint{length} * ranks * 2, &type);
   MPI_Type_commit(&type);
-  MPI_File_set_view(file, MPI_Offset{run_bytes} * 2 * rank, MPI_BYTE, type, "native",
-                    MPI_INFO_NULL);
+  MPI_File_set_view(file, MPI_Offset{length} * 2 * rank, MPI_BYTE, type, "native", MPI_INFO_NULL);
   MPI_Type_free(&run);
   MPI_Type_free(&type);
 }
@@ -168,9 +184,13 @@ int main(int argc, char** argv) {
   MPI_File file = open(name, MPI_MODE_RDWR);
   contiguous(file, data);
   window(file, data);
-  set_view(file, rank, ranks);
+  set_view(file, rank, ranks, run_bytes);
   strided(file, data, false);
   strided(file, data, true);
+  MPI_File_close(&file);
+  file = open(name, MPI_MODE_RDWR);
+  set_view(file, rank, ranks, block_bytes);
+  blocks_in_turns(file, data);
   MPI_File_close(&file);
   calls = {};
   for (int i = 0; i < 10; ++i) {
@@ -179,7 +199,7 @@ int main(int argc, char** argv) {
   }
   at_most(calls.memory_files, 0, "opening files, memory files");
   file = open(name, MPI_MODE_RDWR);
-  set_view(file, rank, ranks);
+  set_view(file, rank, ranks, run_bytes);
   strided_read(file, data, ranks);
   MPI_File_close(&file);
   MPI_Finalize();

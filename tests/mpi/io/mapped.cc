@@ -2,7 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 //
 // Short runs between gaps, which go through mapped memory where the file system allows it: exactly their
-// bytes are written, also in a file that grows or is open for writing only; reads end where the file does.
+// bytes are written, also in a file that grows or is open for writing only; reads end where the file does. Long runs go
+// there, too, in a file system without a device (/dev/shm), when they are accessed again.
 // ranks: 1 2 4
 
 #include <mpi.h>
@@ -16,20 +17,28 @@ namespace {
 
 using namespace test;  // NOLINT: most of it is used here
 
-constexpr int run_bytes = 60;
-constexpr int runs = 6000;
-constexpr int bytes = run_bytes * runs;
+/// How each rank's data lie in the file.
+struct Shape {
+  int run_bytes;
+  int runs;
+};
+constexpr Shape short_runs = {60, 6000};
+constexpr Shape long_runs = {100'003, 11};
 
 struct Case {
+  int run_bytes;
+  int runs;
+  int bytes = run_bytes * runs;
   int rank = test::rank_of(MPI_COMM_WORLD);
   int size = test::size_of(MPI_COMM_WORLD);
   /// Of all ranks in turns, and then 4 unused bytes for each.
   int stride = size * (run_bytes + 4);
   std::string name;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::vector<char> values = std::vector<char>(bytes);
+  std::vector<char> values = std::vector<char>(static_cast<std::size_t>(bytes));
 
-  explicit Case(std::string its_name) : name(std::move(its_name)) {
+  explicit Case(std::string its_name, Shape shape = short_runs)
+      : run_bytes(shape.run_bytes), runs(shape.runs), name(std::move(its_name)) {
     MPI_Datatype run = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(run_bytes, MPI_BYTE, &run);
     MPI_Type_create_resized(run, 0, stride, &type);
@@ -41,7 +50,7 @@ struct Case {
   ~Case() { MPI_Type_free(&type); }
 
   /// Of the run of that number, of that rank, in that round.
-  [[nodiscard]] static char value(int round, int of_rank, int at) {
+  [[nodiscard]] char value(int round, int of_rank, int at) const {
     return static_cast<char>(1 + (round * 31 + of_rank * 7 + at / run_bytes + at) % 100);
   }
   void fill(int round) {
@@ -72,21 +81,21 @@ struct Case {
   }
 };
 
-void only_the_runs_are_written(const Folder& folder, bool collective) {
-  Case all(folder.file("runs"));
+void only_the_runs_are_written(const std::string& name, Shape shape, bool collective) {
+  Case all(name, shape);
   MPI_File file = open_file(MPI_COMM_WORLD, all.name, scratch);
   all.set_view(file);
   const auto write = collective ? MPI_File_write_at_all : MPI_File_write_at;
   const auto read = collective ? MPI_File_read_at_all : MPI_File_read_at;
   for (int round = 0; round < 3; ++round) {
     all.fill(round);
-    succeeds(write(file, 0, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE), "write");
+    succeeds(write(file, 0, all.values.data(), all.bytes, MPI_BYTE, MPI_STATUS_IGNORE), "write");
     MPI_Barrier(MPI_COMM_WORLD);
     if (all.rank == 0) all.check_file(round, '\0');
-    std::vector<char> back(bytes, 'x');
+    std::vector<char> back(all.values.size(), 'x');
     MPI_Status status;
-    succeeds(read(file, 0, back.data(), bytes, MPI_BYTE, &status), "read");
-    expect_equal(test::count_of(status, MPI_BYTE), bytes, "all of it");
+    succeeds(read(file, 0, back.data(), all.bytes, MPI_BYTE, &status), "read");
+    expect_equal(test::count_of(status, MPI_BYTE), all.bytes, "all of it");
     expect(back == all.values, "what was written is read");
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -107,7 +116,7 @@ void gaps_keep_what_others_write(const Folder& folder) {
   // No rank waits for another: the bytes beside a rank's runs change while it writes.
   for (int round = 0; round < 20; ++round) {
     all.fill(round);
-    succeeds(MPI_File_write_at(file, 0, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+    succeeds(MPI_File_write_at(file, 0, all.values.data(), all.bytes, MPI_BYTE, MPI_STATUS_IGNORE),
              "write_at");
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -121,7 +130,7 @@ void a_file_for_writing_only_is_written(const Folder& folder) {
                             MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE);
   all.set_view(file);
   all.fill(5);
-  succeeds(MPI_File_write_all(file, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+  succeeds(MPI_File_write_all(file, all.values.data(), all.bytes, MPI_BYTE, MPI_STATUS_IGNORE),
            "write_all");
   MPI_Barrier(MPI_COMM_WORLD);
   if (all.rank == 0) all.check_file(5, '\0');
@@ -136,21 +145,21 @@ void reads_end_with_the_file(const Folder& folder, const char* use) {
   expect(test::Hints::value(file, "fulmar_mapped") == use, "the hint is in effect");
   all.set_view(file);
   all.fill(1);
-  succeeds(MPI_File_write_all(file, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+  succeeds(MPI_File_write_all(file, all.values.data(), all.bytes, MPI_BYTE, MPI_STATUS_IGNORE),
            "write_all");
   // Of the last of 5000 whole strides and the beginning of one more, 10 bytes of each rank's run are there.
-  constexpr int there = 5000 * run_bytes + 10;
+  const int there = 5000 * all.run_bytes + 10;
   for (int round = 0; round < 3; ++round) {
     const MPI_Offset end =
-        MPI_Offset{5000} * all.stride + MPI_Offset{run_bytes + 4} * all.rank + 10;
+        MPI_Offset{5000} * all.stride + MPI_Offset{all.run_bytes + 4} * all.rank + 10;
     for (int turn = 0; turn < all.size; ++turn) {
       MPI_Offset size = end;
       MPI_Bcast(&size, 1, MPI_OFFSET, turn, MPI_COMM_WORLD);
       succeeds(MPI_File_set_size(file, size), "set_size");
       if (turn == all.rank) {
-        std::vector<char> back(bytes, 'x');
+        std::vector<char> back(all.values.size(), 'x');
         MPI_Status status;
-        succeeds(MPI_File_read_at(file, 0, back.data(), bytes, MPI_BYTE, &status), "read_at");
+        succeeds(MPI_File_read_at(file, 0, back.data(), all.bytes, MPI_BYTE, &status), "read_at");
         expect_equal(test::count_of(status, MPI_BYTE), there, "as far as the file goes");
         expect(std::equal(back.begin(), back.begin() + there, all.values.begin()), "the data");
         expect(std::all_of(back.begin() + there, back.end(), [](char c) { return c == 'x'; }),
@@ -158,7 +167,7 @@ void reads_end_with_the_file(const Folder& folder, const char* use) {
       }
       MPI_Barrier(MPI_COMM_WORLD);
       succeeds(
-          MPI_File_write_at_all(file, 0, all.values.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE),
+          MPI_File_write_at_all(file, 0, all.values.data(), all.bytes, MPI_BYTE, MPI_STATUS_IGNORE),
           "the file grows again");
     }
   }
@@ -171,8 +180,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   {
     const Folder folder;
-    only_the_runs_are_written(folder, false);
-    only_the_runs_are_written(folder, true);
+    const Folder in_memory("/dev/shm");
+    for (const bool collective : {false, true}) {
+      only_the_runs_are_written(folder.file("runs"), short_runs, collective);
+      only_the_runs_are_written(folder.file("long_runs"), long_runs, collective);
+      only_the_runs_are_written(in_memory.file("long_runs"), long_runs, collective);
+    }
     gaps_keep_what_others_write(folder);
     a_file_for_writing_only_is_written(folder);
     reads_end_with_the_file(folder, "automatic");

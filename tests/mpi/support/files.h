@@ -25,8 +25,7 @@ inline constexpr int scratch = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE
 /// if it is empty.
 class Folder {
  public:
-  Folder() {
-    const char* parent = std::getenv("TMPDIR");
+  explicit Folder(const char* parent = std::getenv("TMPDIR")) {
     std::snprintf(path_.data(), path_.size(), "%s/fulmar-io-XXXXXX",
                   parent != nullptr ? parent : "/tmp");
     if (rank_of(MPI_COMM_WORLD) == 0 && ::mkdtemp(path_.data()) == nullptr) {
