@@ -114,6 +114,43 @@ bool refresh_names(const std::string& folder) {
   return ::statx(AT_FDCWD, folder.c_str(), AT_STATX_FORCE_SYNC, wanted, &facts) == 0;
 }
 
+/// Calls `read(part, offset)`, a call of the system, until all is read or the file ends.
+template <class Read>
+Error read_all(const std::string& path, std::int64_t offset, std::span<std::byte> to, Moved& moved,
+               const Read& read) {
+  while (moved.bytes < to.size()) {
+    const std::span<std::byte> rest = to.subspan(moved.bytes);
+    const std::int64_t at = offset + static_cast<std::int64_t>(moved.bytes);
+    const ssize_t some = read(rest.first(std::min(rest.size(), most_bytes_a_call)), at);
+    ++moved.calls;
+    if (some == 0) break;
+    if (some > 0) {
+      moved.bytes += static_cast<std::size_t>(some);
+    } else if (errno != EINTR) {
+      return system_error("reading", path, at, errno);
+    }
+  }
+  return {};
+}
+
+/// Calls `write(part, offset)`, a call of the system, until all is written.
+template <class Write>
+Error write_all(const std::string& path, std::int64_t offset, std::span<const std::byte> from,
+                Moved& moved, const Write& write) {
+  while (moved.bytes < from.size()) {
+    const std::span<const std::byte> rest = from.subspan(moved.bytes);
+    const std::int64_t at = offset + static_cast<std::int64_t>(moved.bytes);
+    const ssize_t some = write(rest.first(std::min(rest.size(), most_bytes_a_call)), at);
+    ++moved.calls;
+    if (some > 0) {
+      moved.bytes += static_cast<std::size_t>(some);
+    } else if (some == 0 || errno != EINTR) {
+      return system_error("writing", path, at, some == 0 ? EIO : errno);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<PosixFile> PosixFile::open(const std::string& path, int flags, mode_t permissions,
@@ -177,21 +214,21 @@ Result<std::size_t> PosixFile::read_mostly_directly(std::int64_t offset,
 
 Result<std::size_t> PosixFile::read_through_memory(std::int64_t offset,
                                                    std::span<std::byte> to) const {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const std::int64_t at = offset + static_cast<std::int64_t>(done);
-    const std::size_t bytes = std::min(to.size() - done, most_bytes_a_call);
-    SystemCall call = begin("pread", at, bytes);
-    const ssize_t moved = ::pread(descriptor_.get(), to.data() + done, bytes, at);
-    call.ended(&FileStats::bytes_read, moved);
-    if (moved == 0) break;
-    if (moved > 0) {
-      done += static_cast<std::size_t>(moved);
-    } else if (errno != EINTR) {
-      return system_error("reading", path_, at, errno);
-    }
-  }
-  return done;
+  Moved moved;
+  const Error error = read_all(path_, offset, to, moved, [&](std::span<std::byte> some, auto at) {
+    SystemCall call = begin("pread", at, some.size());
+    const ssize_t got = ::pread(descriptor_.get(), some.data(), some.size(), at);
+    call.ended(&FileStats::bytes_read, got);
+    return got;
+  });
+  if (error.failed()) return error;
+  return static_cast<std::size_t>(moved.bytes);
+}
+
+Error PosixFile::read_unlogged(std::int64_t offset, std::span<std::byte> to, Moved& moved) const {
+  return read_all(path_, offset, to, moved, [&](std::span<std::byte> some, auto at) {
+    return ::pread(descriptor_.get(), some.data(), some.size(), at);
+  });
 }
 
 bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept {
@@ -206,20 +243,20 @@ bool PosixFile::read_from_cache(std::int64_t offset, std::span<std::byte> to) co
 }
 
 Error PosixFile::write(std::int64_t offset, std::span<const std::byte> from) const {
-  std::size_t done = 0;
-  while (done < from.size()) {
-    const std::int64_t at = offset + static_cast<std::int64_t>(done);
-    const std::size_t bytes = std::min(from.size() - done, most_bytes_a_call);
-    SystemCall call = begin("pwrite", at, bytes);
-    const ssize_t moved = ::pwrite(descriptor_.get(), from.data() + done, bytes, at);
-    call.ended(&FileStats::bytes_written, moved);
-    if (moved > 0) {
-      done += static_cast<std::size_t>(moved);
-    } else if (moved == 0 || errno != EINTR) {
-      return system_error("writing", path_, at, moved == 0 ? EIO : errno);
-    }
-  }
-  return {};
+  Moved moved;
+  return write_all(path_, offset, from, moved, [&](std::span<const std::byte> some, auto at) {
+    SystemCall call = begin("pwrite", at, some.size());
+    const ssize_t put = ::pwrite(descriptor_.get(), some.data(), some.size(), at);
+    call.ended(&FileStats::bytes_written, put);
+    return put;
+  });
+}
+
+Error PosixFile::write_unlogged(std::int64_t offset, std::span<const std::byte> from,
+                                Moved& moved) const {
+  return write_all(path_, offset, from, moved, [&](std::span<const std::byte> some, auto at) {
+    return ::pwrite(descriptor_.get(), some.data(), some.size(), at);
+  });
 }
 
 Result<std::size_t> PosixFile::read(std::int64_t offset, std::span<iovec> to) const {

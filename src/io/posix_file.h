@@ -67,6 +67,12 @@ class PosixFile {
   [[nodiscard]] bool read_from_cache(std::int64_t offset, std::span<std::byte> to) const noexcept;
   /// Writes all of `from`. After an error part of it may be in the file.
   base::Error write(std::int64_t offset, std::span<const std::byte> from) const;
+  /// The same two outside of the log: the caller counts what was moved, also after an error. Not after `read_once`.
+  base::Error read_unlogged(std::int64_t offset, std::span<std::byte> to, Moved& moved) const;
+  base::Error write_unlogged(std::int64_t offset, std::span<const std::byte> from,
+                             Moved& moved) const;
+  /// Whether `read_once` has been called and has an effect.
+  [[nodiscard]] bool reads_directly() const noexcept { return direct_ != nullptr; }
   /// The same for pieces of memory that follow each other in the file. Changes the pieces.
   [[nodiscard]] base::Result<std::size_t> read(std::int64_t offset, std::span<iovec> to) const;
   base::Error write(std::int64_t offset, std::span<iovec> from) const;

@@ -78,7 +78,7 @@ std::uint64_t alive(const PerformanceSources& sources, const Comm* /*comm*/) {
 template <io::FileStats::Counter io::FileStats::* counter>
 std::uint64_t of_files(const PerformanceSources& sources, const Comm* /*comm*/) {
   const FileState* files = sources.library.files;
-  return files == nullptr ? 0 : (files->log().figures.*counter).load(std::memory_order_relaxed);
+  return files == nullptr ? 0 : files->log().total(counter);
 }
 
 std::uint64_t budget(const PerformanceSources& sources, const Comm* /*comm*/) {

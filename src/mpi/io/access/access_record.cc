@@ -43,10 +43,10 @@ AccessRecord::AccessRecord(const File& file, const AccessArguments& arguments,
     : call_(access_call_name(arguments, coordination, form)) {
   io::FileLog& log = file.library->files->log();
   io::FileStats& figures = log.figures;
-  io::FileStats::add(arguments.direction == Direction::read ? figures.read_operations
-                                                            : figures.write_operations);
+  io::FileStats::add_locked(arguments.direction == Direction::read ? figures.read_operations
+                                                                   : figures.write_operations);
   if (coordination == Coordination::collective) {
-    io::FileStats::add(figures.collective_operations);
+    io::FileStats::add_locked(figures.collective_operations);
   }
   if (log.trace == nullptr) return;
   trace_ = log.trace.get();

@@ -98,9 +98,35 @@ Result<Count> move_plain(const io::PosixFile& file, Direction direction, std::by
   return got.failed() ? Result<Count>(got.error()) : Result<Count>(static_cast<Count>(got.value()));
 }
 
+/// Nothing is traced: all that is not the call of the system itself counts here. A bare write of 4 KiB takes 0.55 us.
+Error run_unlogged(File& file, const AccessArguments& arguments, const Plain& plain,
+                   MPI_Status* status) {
+  Library& library = *file.library;
+  io::FileLog& log = library.files->log();
+  const bool reads = arguments.direction == Direction::read;
+  io::FileStats& figures = log.figures;
+  io::FileStats::add_locked(reads ? figures.read_operations : figures.write_operations);
+  if (arguments.pointer == Pointer::individual) file.open->position += plain.bytes;
+  library.acquire(file);
+  const std::uint32_t depth = library.lock.suspend();
+  const std::span data(static_cast<std::byte*>(arguments.memory.address),
+                       static_cast<std::size_t>(plain.bytes));
+  io::Moved moved;
+  const Error error = reads ? file.open->file.read_unlogged(plain.offset, data, moved)
+                            : file.open->file.write_unlogged(plain.offset, data, moved);
+  library.lock.resume(depth);
+  moved.count(log, reads ? &io::FileStats::bytes_read : &io::FileStats::bytes_written);
+  library.release(file);
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, error.ok() ? static_cast<Count>(moved.bytes) : 0);
+  return error;
+}
+
 Error run_plain(File& file, const AccessArguments& arguments, const Plain& plain,
                 MPI_Status* status) {
   Library& library = *file.library;
+  if (library.files->log().trace == nullptr && !file.open->file.reads_directly()) [[likely]] {
+    return run_unlogged(file, arguments, plain, status);
+  }
   AccessRecord record(file, arguments, Coordination::independent, CallForm::blocking);
   if (arguments.pointer == Pointer::individual) file.open->position += plain.bytes;
   library.acquire(file);
