@@ -63,7 +63,7 @@ void comm_spawn(const char* command, const char* argv, const int* maxprocs, cons
   const auto parents = handle<MPI_Comm>(*comm);
   const bool matters = is_root(parents, *root);  // all before `root` is looked at there only
   const bool arguments = matters && !is_argv_null(argv);
-  InString c_command(command, matters ? command_length : 0, Trim::trailing);
+  InString c_command(command, matters ? command_length : 0, Trim::both);
   StringList c_argv(argv, argv_length, argv_length, arguments ? -1 : 0);
   if (c_command.failed() || c_argv.failed()) return give(ierror, report(Problem::no_memory));
   HandleResult<MPI_Comm> made(intercomm);

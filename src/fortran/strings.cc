@@ -52,8 +52,10 @@ StringList::StringList(const char* texts, std::size_t length, std::size_t step, 
   char* place = reinterpret_cast<char*>(list_) + pointers;
   for (std::size_t i = 0; i < strings; ++i) {
     const char* text = texts + i * step;
-    const std::size_t size = trimmed_length(text, length);
-    std::memcpy(place, text, size);
+    const std::size_t end = trimmed_length(text, length);
+    const std::size_t first = leading_blanks(text, end);
+    const std::size_t size = end - first;
+    std::memcpy(place, text + first, size);
     place[size] = 0;
     list_[i] = place;
     place += size + 1;

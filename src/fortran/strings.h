@@ -7,8 +7,8 @@
 #include "fortran/small_array.h"
 
 // Strings of Fortran: blanks up to a length that the compiler passes beside them, no zero at the end (MPI 5.0
-// section 19.3.2). A C string has none of the trailing blanks; keys and values of info objects lose
-// leading ones, too (chapter 10).
+// section 19.3.2). A C string has none of the trailing blanks; keys and values of info objects (chapter 10), commands
+// and arguments of programs (section 11.8.2) lose leading ones, too.
 
 namespace fulmar::fortran {
 
@@ -42,7 +42,7 @@ class OutString {
 };
 
 /// A list of strings for C, ended by a null pointer, from a Fortran array that ends with a blank element
-/// (`count` < 0) or has `count` elements. `step` is the distance of elements in bytes.
+/// (`count` < 0) or has `count` elements. Blanks at either end are dropped. `step` is the distance of elements in bytes.
 class StringList {
  public:
   StringList(const char* texts, std::size_t length, std::size_t step, int count);

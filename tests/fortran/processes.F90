@@ -103,7 +103,8 @@ contains
     HANDLE(MPI_Comm) :: children
     HANDLE(MPI_Info) :: infos(2)
     call get_command_argument(0, program_name)
-    arguments = ['first   ', 'second 2', '        ']
+    arguments = ['  first ', 'second 2', '        ']  ! blanks at either end do not count
+    program_name = '  '//program_name
     codes = -1
     call MPI_Comm_spawn(program_name, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, children, codes, ierror)
     call equal(codes, [MPI_SUCCESS, MPI_SUCCESS], 'codes of MPI_Comm_spawn')
@@ -111,7 +112,7 @@ contains
     call equal(number, 2, 'MPI_Comm_spawn')
     call talk(children, .false.)
     commands = program_name
-    many(:, 1) = 'first'
+    many(:, 1) = ' first'
     many(:, 2) = 'second 2'
     many(:, 3) = ' '
     sizes = 1
