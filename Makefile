@@ -26,11 +26,12 @@ configure:
 	@mkdir -p build
 	@cmake --preset $(BUILD) >$(DIR).configure.log 2>&1 || { cat $(DIR).configure.log; exit 1; }
 
-# What is installed, and what `make run` runs. No tests.
+# What is installed, and what `make run` runs. No tests. `make run` alone builds no more than it runs.
 build: setup configure
 	@tools/compile $(DIR) -j $(JOBS) product
 
-run: build
+run: setup configure
+	@tools/compile $(DIR) -j $(JOBS) main_job
 	@tools/run_main $(DIR)
 
 # Everything, tests included.
