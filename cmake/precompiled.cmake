@@ -50,8 +50,9 @@ function(fulmar_precompiled_kind kind header)
     set_target_properties(precompiled_${kind} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(precompiled_${kind} PRIVATE -fPIE)
   endif()
-  target_precompile_headers(precompiled_${kind} PRIVATE
-                            "$<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/tools/precompiled/${header}.h>")
+  # Named without the folder of the tree, so that ccache takes this file for the same in another tree.
+  target_include_directories(precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/tools)
+  target_precompile_headers(precompiled_${kind} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<precompiled/${header}.h$<ANGLE-R>>")
 endfunction()
 
 # fulmar_use_precompiled(TARGET KIND): for targets with C++ sources and the flags of that kind.
