@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "base/copy.h"
@@ -36,7 +37,13 @@ struct TargetData {
   Count count;
   const Datatype* type;
 
-  [[nodiscard]] std::int64_t bytes() const noexcept { return count * type->size; }
+  /// More than any window has where that is no number.
+  [[nodiscard]] std::int64_t bytes() const noexcept {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(count, type->size, &product)
+               ? std::numeric_limits<std::int64_t>::max()
+               : product;
+  }
 };
 
 /// Where they are, once they have been checked.

@@ -146,6 +146,13 @@ void check_range(const Window& window, Kind kind, std::size_t bytes) {
   if (kind != Kind::dynamic) {
     expect_class(put_one(window, last, -8), MPI_ERR_DISP, "a negative displacement");
   }
+  constexpr MPI_Count many = (MPI_Count{1} << 61) + 1;  // times 8 bytes: 8 more than 2^64
+  expect_class(
+      MPI_Put_c(&value, 1, MPI_INT64_T, last, window.at(last, 0), many, MPI_INT64_T, window.get()),
+      MPI_ERR_RMA_RANGE, "a put to more than any window has");
+  expect_class(MPI_Accumulate_c(&value, many, MPI_INT64_T, last, window.at(last, 0), many,
+                                MPI_INT64_T, MPI_SUM, window.get()),
+               MPI_ERR_COUNT, "an accumulate of more than any memory has");
   // Afterwards the window works as before.
   expect_equal(put_one(window, last, window.at(last, bytes - 8)), MPI_SUCCESS, "the last element");
   expect_equal(MPI_Win_unlock(last, window.get()), MPI_SUCCESS, "end of the epoch");
