@@ -45,6 +45,10 @@ void offsets_follow_the_view(const Folder& folder) {
   succeeds(MPI_File_get_position(file, &at), "get_position");
   expect_equal(at, 5, "position in etypes");
   expect_class(MPI_File_seek(file, -6, MPI_SEEK_CUR), MPI_ERR_ARG, "before the view");
+  expect_class(MPI_File_seek(file, MPI_Offset{1} << 61, MPI_SEEK_CUR), MPI_ERR_ARG,
+               "2^63 bytes on");
+  succeeds(MPI_File_get_position(file, &at), "get_position");
+  expect_equal(at, 5, "position after refused seeks");
   expect_class(MPI_File_seek(file, 0, 99), MPI_ERR_ARG, "whence");
   MPI_Barrier(MPI_COMM_WORLD);
   succeeds(MPI_File_set_size(file, 124), "set_size");

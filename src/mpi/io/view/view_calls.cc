@@ -79,18 +79,23 @@ Error compare_views(Comm& comm, const Datatype& etype, std::string_view represen
 /// The new value of a pointer, in bytes of the stream.
 Result<Count> seek_target(const File& file, Count offset, int whence, Count current) {
   const FileView& view = *file.open->view;
-  Count target = 0;
-  if (__builtin_mul_overflow(offset, view.etype_bytes(), &target)) target = -1;
+  Count start = 0;
   if (whence == MPI_SEEK_CUR) {
-    if (__builtin_add_overflow(target, current, &target)) target = -1;
+    start = current;
   } else if (whence == MPI_SEEK_END) {
     const Result<std::int64_t> size = file.open->file.size();
     if (size.failed()) return size.error();
-    if (__builtin_add_overflow(target, view.end_of_file(size.value()), &target)) target = -1;
+    start = view.end_of_file(size.value());
   } else if (whence != MPI_SEEK_SET) {
     return failure(ErrorClass::arg,
                    "argument whence: %d is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END",
                    whence);
+  }
+  Count target = 0;
+  if (__builtin_mul_overflow(offset, view.etype_bytes(), &target) ||
+      __builtin_add_overflow(target, start, &target)) {
+    return failure(ErrorClass::arg, "argument offset: %lld, in bytes, is more than 64 bits hold",
+                   static_cast<long long>(offset));
   }
   if (target < 0) {
     return failure(ErrorClass::arg, "argument offset: %lld leads before the beginning of the view",
