@@ -183,6 +183,34 @@ void errors() {
   expect(flag != 0 && *static_cast<int*>(last) == code, "the last used code");
 }
 
+/// A spawn that fails: its codes are this MPI's, and there is no communicator.
+void spawn_that_fails() {
+  if (rank != 0) return;
+  std::vector<int> codes(2, -7);
+  MPI_Comm children = MPI_COMM_SELF;
+  const int result = MPI_Comm_spawn("/no/such/program", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0,
+                                    MPI_COMM_SELF, &children, codes.data());
+  expect_class(result, MPI_ERR_SPAWN, "MPI_Comm_spawn");
+  for (const int code : codes) expect_class(code, MPI_ERR_SPAWN, "the code of a process");
+  expect(children == MPI_COMM_NULL, "no communicator");
+}
+
+/// With MPI_IN_PLACE what is for sending is not looked at.
+void alltoallw_in_place() {
+  std::vector<int> values(static_cast<std::size_t>(size), rank);
+  std::vector<int> counts(static_cast<std::size_t>(size), 1);
+  std::vector<int> places(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) places[static_cast<std::size_t>(i)] = 4 * i;
+  std::vector<MPI_Datatype> types(static_cast<std::size_t>(size), MPI_INT);
+  const auto* const nothing = reinterpret_cast<const MPI_Datatype*>(64);  // no memory is there
+  const int code = MPI_Alltoallw(MPI_IN_PLACE, nullptr, nullptr, nothing, values.data(),
+                                 counts.data(), places.data(), types.data(), MPI_COMM_WORLD);
+  expect_equal(code, MPI_SUCCESS, "MPI_Alltoallw");
+  for (int i = 0; i < size; ++i) {
+    expect_equal(values[static_cast<std::size_t>(i)], i, "a value of another rank");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,6 +226,8 @@ int main(int argc, char** argv) {
   buffered();
   matched();
   errors();
+  spawn_that_fails();
+  alltoallw_in_place();
   MPI_Finalize();
   return test::failures() == 0 ? 0 : 1;
 }

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include <limits>
-
 #include "api/kinds/counts.h"
 #include "api/kinds/datatype.h"
 
@@ -30,9 +28,8 @@ struct DataArgument {
     if constexpr (in_place == InPlace::allowed) {
       if (mpi::is_in_place(raw)) return true;
     }
-    if (static_cast<std::uint64_t>(count) > most_plain_count) [[unlikely]] {
-      if (is_no_count(scope.library, count, handle)) return false;
-    }
+    if (count < 0) [[unlikely]]
+      return false;
     type = scope.library.find<mpi::Datatype>(handle);
     if (type == nullptr || !type->committed) [[unlikely]]
       return is_nothing(scope);
@@ -41,12 +38,6 @@ struct DataArgument {
   base::Error explain(const Scope& scope, Argument argument) const {
     if (count < 0) {
       return CountIn{index + 1, count}.explain(scope, next(argument));
-    }
-    if (is_no_count(scope.library, count, handle)) {
-      return base::failure(
-          base::ErrorClass::count,
-          "argument %s: %lld elements of the datatype are more than any memory holds",
-          next(argument).name, static_cast<long long>(count));
     }
     if (type == nullptr || !type->committed) {
       return no_committed_datatype(next(next(argument)), handle, type);
@@ -62,16 +53,6 @@ struct DataArgument {
   Result value(const Scope&) const noexcept { return {raw, type == nullptr ? 0 : count, type}; }
 
  private:
-  /// Of larger counts it is seen whether their bytes are a number. Of those up to here they are, but for types of 4 GiB and more.
-  static constexpr std::uint64_t most_plain_count = std::numeric_limits<int>::max();
-
-  /// Negative, or more bytes than a number holds.
-  [[gnu::cold, gnu::noinline]] static bool is_no_count(const mpi::Library& library, Count count,
-                                                       MPI_Datatype handle) noexcept {
-    const mpi::Datatype* const type = library.find<mpi::Datatype>(handle);
-    Count bytes = 0;
-    return count < 0 || (type != nullptr && __builtin_mul_overflow(count, type->size, &bytes));
-  }
   /// Inlined, as the address of the wrapper must not leave the C function: it lives in registers.
   [[gnu::always_inline]] bool is_nothing(const Scope& scope) noexcept {
     if (handle != MPI_DATATYPE_NULL || (count != 0 && peer != MPI_PROC_NULL)) return false;

@@ -16,7 +16,8 @@ struct ObjectTraits<mpi::Request> {
   static constexpr const char* null_name = "MPI_REQUEST_NULL";
   static Handle null_handle() noexcept { return MPI_REQUEST_NULL; }
   static void found(Scope& scope, mpi::Request& object) noexcept {
-    if (scope.target == nullptr) scope.target = object.comm;
+    if (scope.target != nullptr) return;
+    scope.target = object.target != nullptr ? object.target : object.comm;
   }
 };
 

@@ -3,6 +3,7 @@
 //
 // Opening, closing and deleting files (MPI 5.0 section 14.2).
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -193,8 +194,9 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   if (error.ok()) {
     file = library.make<File>(library, own, open);
     if (file == nullptr) error = failure(ErrorClass::no_mem, "no memory for another file");
-    error = agree(own, error);
   }
+  // Also after an error: it may be one of this rank alone.
+  error = agree(own, error);
   if (error.failed()) {
     if (open != nullptr) open->shared.close();
     if (file != nullptr) library.retire(*file);
@@ -254,8 +256,12 @@ Error file_close(Library& library, ErrorTarget& target, Handle<File> handle) {
 Error file_delete(Library& /*library*/, std::string_view name, Info* /*info*/) {
   const std::string path(io::without_prefix(name));
   if (::unlink(path.c_str()) == 0) return {};
+  int problem = errno;
   // The kernel says that a folder is not permitted, which is no matter of permissions.
-  const int problem = errno == EPERM && ::access(path.c_str(), F_OK) == 0 ? EISDIR : errno;
+  struct stat facts{};
+  if (problem == EPERM && ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) {
+    problem = EISDIR;
+  }
   return io::system_error("deleting", path, io::no_offset, problem);
 }
 

@@ -9,6 +9,11 @@
 namespace fulmar::mpi {
 namespace {
 
+/// Of a request that stays: its file, window or communicator.
+Object* error_target(const Request& request) noexcept {
+  return request.target != nullptr ? request.target : request.comm;
+}
+
 base::Error peek(Request& request, MPI_Status* status) {
   MPI_Status ignored;
   request.told = true;
@@ -18,7 +23,7 @@ base::Error peek(Request& request, MPI_Status* status) {
 void peek(StatusWriter& writer, ErrorTarget& target, Request& request) {
   const base::Error error = peek(request, writer.slot());
   if (error.failed() && target.object == nullptr) {
-    target.object = request.target != nullptr ? request.target : request.comm;
+    target.object = error_target(request);
   }
   writer.add_result(error);
 }
@@ -57,7 +62,7 @@ base::Error request_get_status_any(Library& library, ErrorTarget& target, int /*
   flag = found != RequestList::none ? 1 : 0;
   if (flag == 0) return {};
   index = static_cast<int>(found);
-  target.object = list[found]->comm;
+  target.object = error_target(*list[found]);
   return peek(*list[found], status);
 }
 

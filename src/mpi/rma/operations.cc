@@ -30,6 +30,16 @@ using base::ErrorClass;
 using base::failure;
 using wire::RmaCall;
 
+/// More than any window has where the product is no number.
+std::int64_t bytes_of(Count count, const Datatype& type) noexcept {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(count, type.size, &product)
+             ? std::numeric_limits<std::int64_t>::max()
+             : product;
+}
+std::int64_t bytes_of(const ConstData& data) noexcept { return bytes_of(data.count, *data.type); }
+std::int64_t bytes_of(const Data& data) noexcept { return bytes_of(data.count, *data.type); }
+
 /// The elements at the target that an operation names.
 struct TargetData {
   int rank;
@@ -37,13 +47,7 @@ struct TargetData {
   Count count;
   const Datatype* type;
 
-  /// More than any window has where that is no number.
-  [[nodiscard]] std::int64_t bytes() const noexcept {
-    std::int64_t product = 0;
-    return __builtin_mul_overflow(count, type->size, &product)
-               ? std::numeric_limits<std::int64_t>::max()
-               : product;
-  }
+  [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_of(count, *type); }
 };
 
 /// Where they are, once they have been checked.
@@ -51,9 +55,6 @@ struct Place {
   std::int64_t bytes = 0;   ///< from the base, or the address in a dynamic window
   void* address = nullptr;  ///< in this process; null: only the target reaches it
 };
-
-std::int64_t bytes_of(const ConstData& data) noexcept { return data.count * data.type->size; }
-std::int64_t bytes_of(const Data& data) noexcept { return data.count * data.type->size; }
 
 /// A run of `bytes` bytes of an open target that is mapped; nullptr where it takes a closer look.
 [[gnu::always_inline]] inline std::byte* straight_place(const RmaTarget& target,
@@ -359,28 +360,30 @@ void swap_here(Win& win, wire::RmaControl& control, void* address, const void* o
 
 Error put(const ConstData& origin, int target, MPI_Aint displacement, Count count, Datatype& type,
           Win& win) {
+  const TargetData data{target, displacement, count, &type};
   if (target != MPI_PROC_NULL && origin.type->contiguous && type.contiguous) [[likely]] {
     const std::int64_t bytes = bytes_of(origin);
     std::byte* place = straight_place(win.target(target), displacement, bytes);
-    if (place != nullptr && bytes == count * type.size) [[likely]] {
+    if (place != nullptr && bytes == data.bytes()) [[likely]] {
       base::copy_bytes(place, origin.address, static_cast<std::size_t>(bytes));
       return {};
     }
   }
-  return put_slow(win, origin, {target, displacement, count, &type}, nullptr);
+  return put_slow(win, origin, data, nullptr);
 }
 
 Error get(const Data& origin, int target, MPI_Aint displacement, Count count, Datatype& type,
           Win& win) {
+  const TargetData data{target, displacement, count, &type};
   if (target != MPI_PROC_NULL && origin.type->contiguous && type.contiguous) [[likely]] {
     const std::int64_t bytes = bytes_of(origin);
     const std::byte* place = straight_place(win.target(target), displacement, bytes);
-    if (place != nullptr && bytes == count * type.size) [[likely]] {
+    if (place != nullptr && bytes == data.bytes()) [[likely]] {
       base::copy_bytes(origin.address, place, static_cast<std::size_t>(bytes));
       return {};
     }
   }
-  return get_slow(win, origin, {target, displacement, count, &type}, nullptr);
+  return get_slow(win, origin, data, nullptr);
 }
 
 Error accumulate(const ConstData& origin, int target, MPI_Aint displacement, Count count,

@@ -151,6 +151,38 @@ void sizes_without_functions_must_agree(const Folder& folder) {
   succeeds(MPI_File_close(&file), "close");
 }
 
+/// An element of a pair type is one etype, and takes what its two values take.
+void pairs_are_their_values(const Folder& folder) {
+  succeeds(MPI_Register_datarep(
+               "in memory", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL,
+               [](MPI_Datatype type, MPI_Aint* extent, void*) -> int {
+                 MPI_Aint lower = 0;
+                 return MPI_Type_get_extent(type, &lower, extent);
+               },
+               nullptr),
+           "register");
+  const std::string name = "pairs." + std::to_string(test::rank_of(MPI_COMM_WORLD));
+  MPI_File file = open_file(MPI_COMM_SELF, folder.file(name.c_str()), scratch);
+  succeeds(MPI_File_set_view(file, 0, MPI_DOUBLE_INT, MPI_DOUBLE_INT, "in memory", MPI_INFO_NULL),
+           "set_view");
+  struct Pair {
+    double value;
+    int index;
+  };
+  const std::array<Pair, 3> pairs = {{{1.5, 1}, {2.5, 2}, {3.5, 3}}};
+  succeeds(MPI_File_write(file, pairs.data(), 3, MPI_DOUBLE_INT, MPI_STATUS_IGNORE), "write");
+  MPI_Offset position = -1;
+  succeeds(MPI_File_get_position(file, &position), "get_position");
+  expect_equal(position, MPI_Offset{3}, "etypes that were written");
+  std::array<Pair, 3> back{};
+  succeeds(MPI_File_read_at(file, 0, back.data(), 3, MPI_DOUBLE_INT, MPI_STATUS_IGNORE), "read_at");
+  for (std::size_t i = 0; i < 3; ++i) {
+    expect(back.at(i).value == pairs.at(i).value && back.at(i).index == pairs.at(i).index,
+           "a pair");
+  }
+  succeeds(MPI_File_close(&file), "close");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -160,6 +192,7 @@ int main(int argc, char** argv) {
     functions_get_the_count_of_the_type_map(folder);
     external32_ends_in_an_element(folder);
     sizes_without_functions_must_agree(folder);
+    pairs_are_their_values(folder);
   }
   return test::finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// Messages without elements, with more than any memory holds, and to and from MPI_PROC_NULL, whose datatype is MPI_DATATYPE_NULL;
+// Messages without elements, and to and from MPI_PROC_NULL, whose datatype is MPI_DATATYPE_NULL;
 // and null arrays of no entries (docs/liberal.md).
 //
 // ranks: 1 2
@@ -36,22 +36,6 @@ void no_elements() {
   int word = 0;
   expect_class(MPI_Send(&word, 1, none, rank, 3, MPI_COMM_WORLD), MPI_ERR_TYPE, "with an element");
   expect_class(MPI_Send(&word, -1, none, rank, 3, MPI_COMM_WORLD), MPI_ERR_COUNT, "a wrong count");
-}
-
-/// 2^62 + 1 elements of 4 bytes are 4 bytes more than 2^64.
-void more_than_any_memory() {
-  constexpr MPI_Count many = (MPI_Count{1} << 62) + 1;
-  const int rank = test::rank_of(MPI_COMM_WORLD);
-  int word = 7;
-  int result = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  expect_class(MPI_Send_c(&word, many, MPI_INT, rank, 4, MPI_COMM_WORLD), MPI_ERR_COUNT, "a send");
-  expect_class(MPI_Irecv_c(&word, many, MPI_INT, rank, 4, MPI_COMM_WORLD, &request), MPI_ERR_COUNT,
-               "a receive");
-  expect_class(MPI_Allreduce_c(&word, &result, many, MPI_INT, MPI_SUM, MPI_COMM_SELF),
-               MPI_ERR_COUNT, "a reduction");
-  expect_class(MPI_Bcast_c(&word, many, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_COUNT, "a broadcast");
-  expect_equal(result, 0, "the result of what was refused");
 }
 
 void no_process() {
@@ -132,7 +116,6 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   no_elements();
-  more_than_any_memory();
   no_process();
   null_arrays();
   return test::finish();

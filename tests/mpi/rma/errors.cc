@@ -152,7 +152,10 @@ void check_range(const Window& window, Kind kind, std::size_t bytes) {
       MPI_ERR_RMA_RANGE, "a put to more than any window has");
   expect_class(MPI_Accumulate_c(&value, many, MPI_INT64_T, last, window.at(last, 0), many,
                                 MPI_INT64_T, MPI_SUM, window.get()),
-               MPI_ERR_COUNT, "an accumulate of more than any memory has");
+               MPI_ERR_RMA_RANGE, "an accumulate to more than any window has");
+  expect_class(
+      MPI_Put_c(&value, many, MPI_INT64_T, last, window.at(last, 0), 1, MPI_INT64_T, window.get()),
+      MPI_ERR_TRUNCATE, "a put of more than any memory has");
   // Afterwards the window works as before.
   expect_equal(put_one(window, last, window.at(last, bytes - 8)), MPI_SUCCESS, "the last element");
   expect_equal(MPI_Win_unlock(last, window.get()), MPI_SUCCESS, "end of the epoch");

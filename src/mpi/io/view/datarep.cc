@@ -122,6 +122,12 @@ std::string_view Representation::name() const noexcept {
 Result<Count> Representation::bytes_of(const BasicType& basic) const {
   if (as_in_memory()) return basic.size;
   if (kind == Kind::external32) return Count{basic.external};
+  if (basic.first != nullptr) {  // a pair, of which the conversion functions get both parts
+    const Result<Count> first = bytes_of(*basic.first);
+    const Result<Count> second = bytes_of(*basic.second);
+    if (first.failed() || second.failed()) return first.failed() ? first : second;
+    return first.value() + second.value();
+  }
   MPI_Aint bytes = 0;
   const int code =
       user->extent(reinterpret_cast<MPI_Datatype>(basic.handle), &bytes, user->extra_state);

@@ -40,6 +40,11 @@ Result<Count> displacement_of(File& file, Count wanted) {
   return file.open->view->offset_of(position.value());
 }
 
+/// MPI_DISPLACEMENT_CURRENT is behind all that any rank has done with the shared pointer before its call.
+Error meet_if_sequential(File& file) {
+  return (file.open->amode & MPI_MODE_SEQUENTIAL) != 0 ? barrier(*file.comm) : Error();
+}
+
 /// What all ranks must have in common: the extent of the etype, and the representation.
 struct CommonView {
   std::int64_t etype_extent;
@@ -109,6 +114,7 @@ Result<Count> seek_target(const File& file, Count offset, int whence, Count curr
 Error file_set_view(Library& library, File& file, Count displacement, Datatype& etype,
                     Datatype& filetype, std::string_view datarep, Info* info) {
   Comm& comm = *file.comm;
+  if (const Error error = meet_if_sequential(file); error.failed()) return error;
   const Result<Count> start = displacement_of(file, displacement);
   Error error = start.error();
   ViewRef view;
@@ -131,6 +137,7 @@ Error file_set_view(Library& library, File& file, Count displacement, Datatype& 
 }
 
 void join_set_view(File& file, const Error& error) {
+  if (meet_if_sequential(file).failed()) return;
   Datatype& byte = *file.library->find<Datatype>(MPI_BYTE);
   Count nothing = 0;
   (void)compare_views(*file.comm, byte, "native", error, nothing);
