@@ -211,34 +211,6 @@ void a_view_begins_behind_all_ranks(const Folder& folder) {
   succeeds(MPI_File_close(&file), "close");
 }
 
-int handled = 0;
-void count_error(MPI_File* /*file*/, int* /*code*/, ...) { ++handled; }
-
-/// Calls that look at a request raise the error of a file operation on the file.
-void a_failed_request_is_the_files(const Folder& folder) {
-  MPI_File file = open_file(MPI_COMM_SELF, folder.file("."), MPI_MODE_RDONLY);  // cannot be read
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_File_create_errhandler(count_error, &handler);
-  MPI_File_set_errhandler(file, handler);
-  int value = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  succeeds(MPI_File_iread_at(file, 0, &value, 1, MPI_INT, &request), "iread_at");
-  handled = 0;
-  int flag = 0;
-  int code = MPI_SUCCESS;
-  while (flag == 0) code = MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
-  expect_class(code, MPI_ERR_BAD_FILE, "MPI_Request_get_status");
-  expect_equal(handled, 1, "handled by the file");
-  int index = 0;
-  code = MPI_Request_get_status_any(1, &request, &index, &flag, MPI_STATUS_IGNORE);
-  expect_class(code, MPI_ERR_BAD_FILE, "MPI_Request_get_status_any");
-  expect_equal(handled, 2, "handled by the file, too");
-  expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_BAD_FILE, "MPI_Wait");
-  expect_equal(handled, 3, "so is that");
-  MPI_Errhandler_free(&handler);
-  succeeds(MPI_File_close(&file), "close");
-}
-
 void append_begins_at_the_end(const Folder& folder) {
   const std::string name = folder.file("append");
   const int rank = test::rank_of(MPI_COMM_WORLD);
@@ -308,7 +280,6 @@ int main(int argc, char** argv) {
     error_handlers(folder);
     access_needs_its_mode(folder);
     a_view_begins_behind_all_ranks(folder);
-    a_failed_request_is_the_files(folder);
     append_begins_at_the_end(folder);
     many_files_are_open(folder);
     deleted_where_it_was_opened(folder);
