@@ -194,9 +194,8 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   if (error.ok()) {
     file = library.make<File>(library, own, open);
     if (file == nullptr) error = failure(ErrorClass::no_mem, "no memory for another file");
+    error = agree(own, error);
   }
-  // Also after an error: it may be one of this rank alone.
-  error = agree(own, error);
   if (error.failed()) {
     if (open != nullptr) open->shared.close();
     if (file != nullptr) library.retire(*file);
