@@ -124,10 +124,8 @@ class Compare(tree.TreeTest):
     def test_a_command_that_hangs_is_ended(self):
         self.library("fulmar", [1])
         self.library("mpich", ["hang", 2])
-        run = self.compare("--rounds", "1", "--timeout", "20")
-        # Others may be named, too: busy machines have stopped them for as long.
-        ended = [line for line in run.stdout.splitlines() if "timed out after 20 s" in line]
-        self.assertEqual(sum("peers/mpich/mpibench --tests latency " in line for line in ended), 1, run.stdout)
+        run = self.compare("--rounds", "1", "--timeout", "60")  # busy machines have stopped others for more than 20 s
+        self.assertEqual(run.stdout.count("timed out after 60 s"), 1, run.stdout)
         self.assertEqual(run.returncode, 0, run.stderr)
 
     def probes(self, lines):

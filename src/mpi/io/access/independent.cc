@@ -98,7 +98,7 @@ Result<Count> move_plain(const io::PosixFile& file, Direction direction, std::by
   return got.failed() ? Result<Count>(got.error()) : Result<Count>(static_cast<Count>(got.value()));
 }
 
-/// Nothing is traced: all that is not the call of the system itself counts here. A bare write of 4 KiB takes 0.55 us.
+/// Where nothing is traced. Short, as each instruction is felt beside a call of the system of half a microsecond.
 Error run_unlogged(File& file, const AccessArguments& arguments, const Plain& plain,
                    MPI_Status* status) {
   Library& library = *file.library;
