@@ -129,7 +129,8 @@ Error default_view(Library& library, OpenFile& open) {
   return view.error();
 }
 
-Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile& open) {
+/// Each step ends with an error at all ranks or at none.
+Error open_file(Comm& comm, const std::string& path, OpenFile& open) {
   Error error = compare_modes(comm, open.amode, check_mode(open.amode));
   if (error.failed()) return error;
   error = open_everywhere(comm, open, path);
@@ -153,13 +154,19 @@ Error open_file(Library& library, Comm& comm, const std::string& path, OpenFile&
     error = agree(comm, is_read_only ? Error() : open.file.store_exactly());
     if (error.failed()) return error;
   }
-  const auto place = open.hints.shared_by_messages ? SharedPointer::Place::messages
-                                                   : SharedPointer::Place::memory_if_possible;
-  error = open.shared.open(comm, place);
-  if (error.ok()) error = default_view(library, open);
-  if ((open.amode & MPI_MODE_APPEND) != 0) error = agree(comm, error);
-  if (error.ok()) error = place_pointers(comm, open);
-  return error;
+  return {};
+}
+
+/// The object of a file that all ranks have opened. A rank may fail alone; the caller tells the others.
+Result<File*> make_file(Library& library, Comm& comm, std::unique_ptr<OpenFile>& open) {
+  const auto place = open->hints.shared_by_messages ? SharedPointer::Place::messages
+                                                    : SharedPointer::Place::memory_if_possible;
+  Error error = open->shared.open(comm, place);
+  if (error.ok()) error = default_view(library, *open);
+  if (error.failed()) return error;
+  File* const file = library.make<File>(library, comm, open);
+  if (file == nullptr) return failure(ErrorClass::no_mem, "no memory for another file");
+  return file;
 }
 
 /// The communicator of a file: its processes, without the attributes of the user's one.
@@ -189,13 +196,14 @@ Error file_open(Library& library, Comm& comm, std::string_view name, int amode, 
   auto open = std::make_unique<OpenFile>();
   open->amode = amode;
   open->hints = hints_from(library, info);
-  Error error = open_file(library, own, path, *open);
+  Error error = open_file(own, path, *open);
   File* file = nullptr;
   if (error.ok()) {
-    file = library.make<File>(library, own, open);
-    if (file == nullptr) error = failure(ErrorClass::no_mem, "no memory for another file");
-    error = agree(own, error);
+    const Result<File*> file_made = make_file(library, own, open);
+    if (file_made.ok()) file = file_made.value();
+    error = agree(own, file_made.error());
   }
+  if (error.ok()) error = place_pointers(own, *file->open);
   if (error.failed()) {
     if (open != nullptr) open->shared.close();
     if (file != nullptr) library.retire(*file);
