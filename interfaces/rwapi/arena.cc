@@ -25,6 +25,10 @@ std::uint64_t seal_of(const interfaces::Port& port, std::uint32_t node,
   return port.seal(node, wire::bytes_of(sealed));
 }
 
+wire::RwapiSmallQueue* queues_of(std::byte* base) noexcept {
+  return reinterpret_cast<wire::RwapiSmallQueue*>(base + wire::rwapi_front_bytes(0));
+}
+
 bool is_inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t block_bytes) noexcept {
   return offset <= block_bytes && bytes <= block_bytes - offset;
 }
@@ -58,14 +62,15 @@ void FreeRanges::give_back(std::uint64_t begin, std::uint64_t bytes) {
   ranges_.emplace(begin, bytes);
 }
 
-Arena::Arena(interfaces::Port& port, interfaces::Segment& segment)
+Arena::Arena(interfaces::Port& port, interfaces::Segment& segment, std::uint32_t queues)
     : port_(port),
       shared_(*reinterpret_cast<wire::RwapiArena*>(segment.base)),
       base_(segment.base),
-      ranges_(rounded(sizeof(wire::RwapiArena)),
-              (segment.bytes - rounded(sizeof(wire::RwapiArena))) / alignment * alignment),
+      ranges_(wire::rwapi_front_bytes(queues),
+              (segment.bytes - wire::rwapi_front_bytes(queues)) / alignment * alignment),
       blocks_(wire::rwapi_blocks) {
   shared_.bytes = segment.bytes;
+  shared_.queues = queues;
   shared_.magic = wire::rwapi_arena_magic;
   free_blocks_.resize(wire::rwapi_blocks);
   for (std::uint32_t i = 0; i < wire::rwapi_blocks; ++i) {
@@ -78,6 +83,8 @@ Arena::~Arena() {
     port_.disown({base_ + begin, blocks_[block].bytes});
   }
 }
+
+wire::RwapiSmallQueue& Arena::queue(std::uint32_t n) noexcept { return queues_of(base_)[n]; }
 
 std::optional<Arena::Allocated> Arena::allocate(std::size_t bytes) {
   reclaim();
@@ -182,12 +189,19 @@ void Arena::reclaim() {
 }
 
 std::optional<RemoteArena> RemoteArena::of(const interfaces::Segment& segment) noexcept {
-  if (segment.bytes < Arena::least_bytes) return std::nullopt;
+  const std::size_t least = wire::rwapi_front_bytes(0) + Arena::least_block_bytes;
+  if (segment.bytes < least) return std::nullopt;
   auto& shared = *reinterpret_cast<wire::RwapiArena*>(segment.base);
-  if (shared.magic != wire::rwapi_arena_magic || shared.bytes != segment.bytes) {
+  const std::uint32_t queues = shared.queues;
+  if (shared.magic != wire::rwapi_arena_magic || shared.bytes != segment.bytes ||
+      queues > (segment.bytes - least) / sizeof(wire::RwapiSmallQueue)) {
     return std::nullopt;
   }
-  return RemoteArena(shared, segment.base, segment.bytes);
+  return RemoteArena(shared, segment.base, segment.bytes, queues);
+}
+
+wire::RwapiSmallQueue* RemoteArena::queue(std::uint32_t n) const noexcept {
+  return n < queues_ ? &queues_of(base_)[n] : nullptr;
 }
 
 Arena::Place RemoteArena::find(const interfaces::Port& port, std::uint32_t node,
@@ -202,7 +216,8 @@ Arena::Place RemoteArena::find(const interfaces::Port& port, std::uint32_t node,
   }
   const wire::RwapiSealed sealed{address.block, address.generation, block.begin, block.bytes};
   // The owner's own table could be wrong: the seal tells, and the size of the mapping limits.
-  if (address.seal != seal_of(port, node, sealed) || sealed.begin < sizeof(wire::RwapiArena) ||
+  if (address.seal != seal_of(port, node, sealed) ||
+      sealed.begin < wire::rwapi_front_bytes(queues_) ||
       !is_inside(sealed.begin, sealed.bytes, bytes_)) {
     return {RWAPI_ERR_ADDRESS, nullptr};
   }

@@ -38,13 +38,16 @@ class FreeRanges {
 /// Thread rule: the port's lock.
 class Arena {
  public:
-  /// A segment that has room for at least one page of blocks.
-  Arena(interfaces::Port& port, interfaces::Segment& segment);
+  /// A segment that has room for so many queues of small messages and at least one page of blocks.
+  Arena(interfaces::Port& port, interfaces::Segment& segment, std::uint32_t queues);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  static constexpr std::size_t least_bytes = sizeof(wire::RwapiArena) + 4096;
+  static constexpr std::size_t least_block_bytes = 4096;
+
+  /// What the process that is the n-th one of this host sends to this one; n is below `queues`.
+  [[nodiscard]] wire::RwapiSmallQueue& queue(std::uint32_t n) noexcept;
 
   /// A block of at least one byte; nothing without memory.
   struct Allocated {
@@ -113,14 +116,18 @@ class RemoteArena {
                                   const wire::RwapiWrite& address,
                                   std::uint64_t bytes) const noexcept;
   [[nodiscard]] const wire::RwapiArena& shared() const noexcept { return *shared_; }
+  /// As Arena::queue; nullptr where the arena has none of this number.
+  [[nodiscard]] wire::RwapiSmallQueue* queue(std::uint32_t n) const noexcept;
 
  private:
-  RemoteArena(wire::RwapiArena& shared, std::byte* base, std::uint64_t bytes) noexcept
-      : shared_(&shared), base_(base), bytes_(bytes) {}
+  RemoteArena(wire::RwapiArena& shared, std::byte* base, std::uint64_t bytes,
+              std::uint32_t queues) noexcept
+      : shared_(&shared), base_(base), bytes_(bytes), queues_(queues) {}
 
   wire::RwapiArena* shared_;
   std::byte* base_;
   std::uint64_t bytes_;
+  std::uint32_t queues_;
 };
 
 }  // namespace fulmar::rwapi

@@ -20,6 +20,9 @@ using interfaces::Port;
 constexpr std::size_t most_arena_bytes = std::size_t{64} << 30;
 constexpr std::size_t least_arena_bytes = std::size_t{1} << 20;
 
+/// A program that only sends and receives through memory looks at the port once in so many calls.
+constexpr unsigned calls_between_looks = 16;
+
 /// What the blocks of this node may take: as much memory as the machine has.
 std::size_t machine_bytes() noexcept {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
@@ -67,17 +70,29 @@ bool Node::attach(interfaces::Port& port, std::size_t most_bytes) {
 }
 
 bool Node::make_arena(std::size_t most_bytes) {
+  std::vector<std::uint32_t> on_host;
+  for (std::uint32_t node = 0; node < port_->size(); ++node) {
+    if (node == port_->rank()) place_on_host_ = static_cast<std::uint32_t>(on_host.size());
+    if (node == port_->rank() || port_->on_node(node)) on_host.push_back(node);
+  }
+  all_in_memory_ = on_host.size() == port_->size();
   const char* why = "";
+  const std::size_t front_bytes = wire::rwapi_front_bytes(on_host.size());
   for (std::size_t bytes = most_bytes; bytes >= least_arena_bytes; bytes /= 2) {
-    segment_ = port_->make_segment(bytes + sizeof(wire::RwapiArena), &why);
+    segment_ = port_->make_segment(bytes + front_bytes, &why);
     if (segment_ != nullptr) break;
   }
   if (segment_ == nullptr) {
     std::fprintf(stderr, "fulmar: rwapi_init: %s\n", why);
     return false;
   }
-  peers_.resize(port_->size());
-  arena_ = std::make_unique<Arena>(*port_, *segment_);
+  peers_ = std::vector<Peer>(port_->size());
+  const auto queues = static_cast<std::uint32_t>(on_host.size());
+  arena_ = std::make_unique<Arena>(*port_, *segment_, queues);
+  for (std::uint32_t place = 0; place < queues; ++place) {
+    if (place == place_on_host_) continue;
+    sources_.push_back({on_host[place], SmallReceiver(arena_->queue(place))});
+  }
   port_->start();
   return true;
 }
@@ -100,7 +115,13 @@ void Node::share_arena() {
 
 void Node::detach() {
   const std::lock_guard guard(*port_);
-  for (Peer& peer : peers_) unmap(peer);
+  sources_.clear();
+  for (Peer& peer : peers_) {
+    forget_arena(peer);
+    peer.small = {};
+    if (peer.segment != nullptr) port_->release_segment(peer.segment);
+    peer.segment = nullptr;
+  }
   arena_.reset();
   port_->release_segment(segment_);
 }
@@ -132,8 +153,23 @@ int Node::free(const void* block) {
 
 int Node::send(rwapi_node to, const rwapi_small& message) {
   if (!knows(to)) return RWAPI_ERR_NODE;
-  const std::lock_guard guard(*port_);
   const auto node = static_cast<std::uint32_t>(to);
+  Peer& peer = peers_[node];
+  if (!peer.small.is_open()) return send_frame(node, message);
+  if (++calls_without_progress_ >= calls_between_looks) look_at_port();
+  if (peer.is_lost.load(std::memory_order_relaxed)) return RWAPI_ERR_FAILED;
+  return peer.small.send(message) ? RWAPI_OK : RWAPI_ERR_FULL;
+}
+
+/// Answers what others ask for, and notices who has gone.
+void Node::look_at_port() noexcept {
+  const std::lock_guard guard(*port_);
+  port_->progress();
+  calls_without_progress_ = 0;
+}
+
+int Node::send_frame(std::uint32_t node, const rwapi_small& message) {
+  const std::lock_guard guard(*port_);
   Peer& peer = peers_[node];
   if (port_->lost(node)) return RWAPI_ERR_FAILED;
   if (peer.unreceived >= RWAPI_QUEUE) {
@@ -145,8 +181,7 @@ int Node::send(rwapi_node to, const rwapi_small& message) {
     if (peer.unreceived >= RWAPI_QUEUE) return RWAPI_ERR_FULL;
   }
   if (node == port_->rank()) {
-    small_messages_.push_back({node, message});
-    ++peer.queued;
+    keep_small({node, message});
   } else if (!port_->send(node, static_cast<std::uint8_t>(wire::RwapiKind::small),
                           std::as_bytes(std::span(message.data)), {}, nullptr)) {
     return RWAPI_ERR_FULL;
@@ -155,15 +190,45 @@ int Node::send(rwapi_node to, const rwapi_small& message) {
   return RWAPI_OK;
 }
 
+/// What comes by frames and what comes through memory take turns.
 int Node::receive(rwapi_node& from, rwapi_small& message) {
+  const bool frames_first =
+      has_small_messages_.load(std::memory_order_relaxed) && !frames_had_their_turn_;
+  if (!frames_first && receive_from_memory(from, message)) return 1;
+  const bool may_have_come = frames_first || !all_in_memory_ ||
+                             has_small_messages_.load(std::memory_order_relaxed) ||
+                             ++calls_without_progress_ >= calls_between_looks;
+  if (may_have_come && receive_from_frames(from, message)) return 1;
+  return frames_first && receive_from_memory(from, message) ? 1 : 0;
+}
+
+/// Looks at the processes of this host in turn.
+bool Node::receive_from_memory(rwapi_node& from, rwapi_small& message) noexcept {
+  for (std::size_t looks = 0; looks < sources_.size(); ++looks) {
+    if (next_source_ >= sources_.size()) next_source_ = 0;
+    SmallSource& source = sources_[next_source_++];
+    if (!source.receiver.receive(message)) continue;
+    from = static_cast<rwapi_node>(source.from);
+    frames_had_their_turn_ = false;
+    return true;
+  }
+  return false;
+}
+
+bool Node::receive_from_frames(rwapi_node& from, rwapi_small& message) {
   const std::lock_guard guard(*port_);
-  if (small_messages_.empty()) port_->progress();
-  if (small_messages_.empty()) return 0;
+  if (small_messages_.empty()) {
+    port_->progress();
+    calls_without_progress_ = 0;
+  }
+  if (small_messages_.empty()) return false;
   const SmallMessage& oldest = small_messages_.front();
   const std::uint32_t node = oldest.from;
   from = static_cast<rwapi_node>(node);
   message = oldest.content;
   small_messages_.pop_front();
+  has_small_messages_.store(!small_messages_.empty(), std::memory_order_relaxed);
+  frames_had_their_turn_ = true;
   Peer& peer = peers_[node];
   --peer.queued;
   ++peer.received;
@@ -173,7 +238,13 @@ int Node::receive(rwapi_node& from, rwapi_small& message) {
   } else if (peer.received >= RWAPI_QUEUE / 4 || peer.has_asked) {
     tell_received(peer, node);
   }
-  return 1;
+  return true;
+}
+
+void Node::keep_small(const SmallMessage& message) {
+  small_messages_.push_back(message);
+  ++peers_[message.from].queued;
+  has_small_messages_.store(true, std::memory_order_relaxed);
 }
 
 void Node::tell_received(Peer& peer, std::uint32_t node) noexcept {

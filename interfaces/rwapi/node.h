@@ -2,6 +2,7 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "interfaces/core.h"
 #include "rwapi/arena.h"
 #include "rwapi/rwapi.h"
+#include "rwapi/small_queue.h"
 #include "wire/interfaces/rwapi.h"
 
 namespace fulmar::rwapi {
@@ -22,9 +24,11 @@ namespace fulmar::rwapi {
 /// A write to a node of this host is a copy by the sender, who checks the address against the arena
 /// of the receiver, which is mapped. One to another host is a frame with the address and a payload;
 /// the receiver checks the address, says where the payload goes, and tells when it has arrived, in
-/// one frame for all writes that have arrived since it last looked.
+/// one frame for all writes that have arrived since it last looked. Small messages go the same two
+/// ways: through a queue in the receiver's arena, or as frames.
 ///
-/// Thread rule: members hold the port's lock themselves, or are called with it (Client).
+/// Thread rule: members hold the port's lock themselves, or are called with it (Client). Small
+/// messages through memory need no lock: their ends belong to the program's thread.
 class Node final : public interfaces::Client {
  public:
   /// Joins the job. Null, after a line on stderr, where that fails; `error` is RWAPI_ERR_RUNTIME or
@@ -76,21 +80,34 @@ class Node final : public interfaces::Client {
   struct Peer {
     interfaces::Segment* segment = nullptr;
     std::optional<RemoteArena> arena;  ///< of a process of this host
-    bool is_settled = false;           ///< the arena is mapped, or never will be
-    std::uint32_t unreceived = 0;      ///< small messages to it that its program has not taken
-    std::uint32_t queued = 0;          ///< of its small messages in `small_messages_`
-    std::uint32_t received = 0;        ///< since it was told
-    bool has_asked = false;            ///< it wants to be told
-    bool is_asked = false;             ///< this node has asked it, and it has not answered
-    std::uint64_t writes = 0;          ///< to it by frames
-    std::deque<Write*> under_way;      ///< of these
-    std::uint64_t ended = 0;           ///< the last write from it that has ended
+    SmallSender small;                 ///< the same; the mapping stays until `detach`
+    std::atomic<bool> is_lost = false;
+    bool is_settled = false;       ///< the arena is mapped, or never will be
+    std::uint32_t unreceived = 0;  ///< small messages to it that its program has not taken
+    std::uint32_t queued = 0;      ///< of its small messages in `small_messages_`
+    std::uint32_t received = 0;    ///< since it was told
+    bool has_asked = false;        ///< it wants to be told
+    bool is_asked = false;         ///< this node has asked it, and it has not answered
+    std::uint64_t writes = 0;      ///< to it by frames
+    std::deque<Write*> under_way;  ///< of these
+    std::uint64_t ended = 0;       ///< the last write from it that has ended
     bool owes_ended = false;
   };
   struct SmallMessage {
     std::uint32_t from;
     rwapi_small content;
   };
+  /// Of a process of this host.
+  struct SmallSource {
+    std::uint32_t from;
+    SmallReceiver receiver;
+  };
+
+  [[nodiscard]] int send_frame(std::uint32_t node, const rwapi_small& message);
+  [[nodiscard]] bool receive_from_memory(rwapi_node& from, rwapi_small& message) noexcept;
+  [[nodiscard]] bool receive_from_frames(rwapi_node& from, rwapi_small& message);
+  void keep_small(const SmallMessage& message);
+  void look_at_port() noexcept;
 
   [[nodiscard]] bool make_arena(std::size_t most_bytes);
   void share_arena();
@@ -107,14 +124,21 @@ class Node final : public interfaces::Client {
   void end(Write& write) noexcept;
   void forget_if_over(Write& write) noexcept;
   void tell_received(Peer& peer, std::uint32_t node) noexcept;
-  void unmap(Peer& peer) noexcept;
+  void forget_arena(Peer& peer) noexcept;
   [[nodiscard]] bool knows(rwapi_node node) const noexcept { return node >= 0 && node < size(); }
 
   interfaces::Port* port_ = nullptr;
   interfaces::Segment* segment_ = nullptr;
   std::unique_ptr<Arena> arena_;
   std::vector<Peer> peers_;
-  std::deque<SmallMessage> small_messages_;
+  std::uint32_t place_on_host_ = 0;  ///< of this process among those of its host
+  std::vector<SmallSource> sources_;
+  std::size_t next_source_ = 0;              ///< where to look first
+  bool all_in_memory_ = false;               ///< no other process sends small messages by frames
+  bool frames_had_their_turn_ = false;       ///< the last message that was received came by a frame
+  unsigned calls_without_progress_ = 0;      ///< see look_at_port
+  std::deque<SmallMessage> small_messages_;  ///< by frames, and to this process itself
+  std::atomic<bool> has_small_messages_ = false;
   rwapi_sid next_sid_ = 0;
   std::unordered_map<rwapi_sid, std::unique_ptr<Write>> writes_;
   std::vector<std::uint32_t> owing_;  ///< nodes that are to hear of ended writes

@@ -43,12 +43,11 @@ void Node::deliver(const interfaces::Frame& frame, Payload payload) noexcept {
 }
 
 void Node::on_small(const interfaces::Frame& frame) noexcept {
-  Peer& peer = peers_[frame.peer];
   SmallMessage message{frame.peer, {}};
-  if (frame.header.size() != sizeof message.content.data || peer.queued >= RWAPI_QUEUE) return;
+  if (frame.header.size() != sizeof message.content.data) return;
+  if (peers_[frame.peer].queued >= RWAPI_QUEUE) return;
   std::memcpy(message.content.data, frame.header.data(), sizeof message.content.data);
-  small_messages_.push_back(message);
-  ++peer.queued;
+  keep_small(message);
 }
 
 void Node::on_received(const interfaces::Frame& frame) noexcept {
@@ -134,27 +133,27 @@ void Node::segment_mapped(std::uint32_t node, std::uint64_t /*id*/,
   if (!peer.arena) return port_->release_segment(segment);
   peer.segment = segment;
   arena_->add_neighbour(peer.arena->shared());
+  peer.small = SmallSender(peer.arena->queue(place_on_host_));
 }
 
-void Node::unmap(Peer& peer) noexcept {
-  if (peer.segment == nullptr) return;
+void Node::forget_arena(Peer& peer) noexcept {
+  if (!peer.arena) return;
   arena_->remove_neighbour(peer.arena->shared());
   peer.arena.reset();
-  port_->release_segment(peer.segment);
-  peer.segment = nullptr;
 }
 
 void Node::peer_lost(std::uint32_t node) noexcept {
   Peer& peer = peers_[node];
   peer.is_settled = true;
+  peer.is_lost.store(true, std::memory_order_relaxed);
   while (!peer.under_way.empty()) {
     Write& write = *peer.under_way.front();
     peer.under_way.pop_front();
     if (write.error == RWAPI_OK) write.error = RWAPI_ERR_FAILED;
     end(write);
   }
-  // What it was writing to will never be written to again.
-  unmap(peer);
+  // What it was writing to will never be written to again. The program may be sending to it just now.
+  forget_arena(peer);
 }
 
 }  // namespace fulmar::rwapi

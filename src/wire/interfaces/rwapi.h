@@ -9,7 +9,8 @@
 
 /// The formats that the librwapi of different processes share: the headers of frames, and the front
 /// of a node's arena, the memory from which its blocks are allocated and which the other processes
-/// of its host map. In the byte order of the hosts.
+/// of its host map: the table of its blocks, then the queues of small messages. In the byte order of
+/// the hosts.
 namespace fulmar::wire {
 
 enum class RwapiKind : std::uint8_t {
@@ -64,7 +65,7 @@ struct RwapiBlock {
   std::uint64_t bytes;
 };
 
-/// The front of an arena. The blocks follow it.
+/// The front of an arena. The queues follow it, then the blocks.
 struct RwapiArena {
   std::uint64_t magic;
   std::uint64_t bytes;
@@ -73,11 +74,39 @@ struct RwapiArena {
   /// generation was taken back before is not written to, and one that is named here is not used
   /// again.
   std::atomic<std::uint64_t> target;
-  std::array<std::uint64_t, 5> reserved;
+  std::uint32_t queues;  ///< one for each process of the host, in the order of their ranks
+  std::uint32_t reserved_word;
+  std::array<std::uint64_t, 4> reserved;
   std::array<RwapiBlock, rwapi_blocks> blocks;
 };
 static_assert(sizeof(RwapiBlock) == 24 && offsetof(RwapiArena, blocks) == 64 &&
               offsetof(RwapiArena, target) == 16);
+
+inline constexpr std::uint32_t rwapi_queue_cells = 4096;
+inline constexpr std::size_t rwapi_small_bytes = 32;
+
+/// A small message in its cache line. Messages of a queue are numbered from 1, modulo 2^32; number n
+/// is in cell (n - 1) % rwapi_queue_cells, and `number` says that it is there.
+struct alignas(64) RwapiSmallCell {
+  std::atomic<std::uint32_t> number;
+  std::array<std::byte, rwapi_small_bytes> content;
+};
+
+/// Small messages from one process to the owner of the arena.
+struct RwapiSmallQueue {
+  /// The number of the last message that the owner's program has taken. The sender looks at it when
+  /// it does not know of a free cell.
+  alignas(64) std::atomic<std::uint32_t> taken;
+  std::array<RwapiSmallCell, rwapi_queue_cells> cells;
+};
+static_assert(sizeof(RwapiSmallCell) == 64 &&
+              sizeof(RwapiSmallQueue) == 64 * (1 + rwapi_queue_cells));
+
+/// What an arena with so many queues has in front of its blocks, in bytes.
+constexpr std::size_t rwapi_front_bytes(std::size_t queues) noexcept {
+  constexpr std::size_t line = 64;
+  return (sizeof(RwapiArena) + line - 1) / line * line + queues * sizeof(RwapiSmallQueue);
+}
 
 /// 0 is none.
 constexpr std::uint64_t rwapi_target(std::uint32_t node, std::uint32_t block) noexcept {

@@ -64,12 +64,13 @@ class SealingPort final : public interfaces::Port {
 class ArenaTest : public ::testing::Test {
  protected:
   static constexpr std::size_t room = std::size_t{1} << 20;
+  static constexpr std::uint32_t queues = 2;
   ArenaTest() {
-    segment.bytes = Arena::least_bytes + room;
+    segment.bytes = wire::rwapi_front_bytes(queues) + room;
     void* const memory =
         ::mmap(nullptr, segment.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     segment.base = static_cast<std::byte*>(memory);
-    arena = std::make_unique<Arena>(port, segment);
+    arena = std::make_unique<Arena>(port, segment, queues);
   }
   ~ArenaTest() override {
     arena.reset();
@@ -149,6 +150,15 @@ TEST_F(ArenaTest, A_table_that_names_bytes_outside_of_the_arena_is_not_followed)
   auto address = address_of(*block);
   address.seal = port.seal(3, wire::bytes_of(sealed));
   EXPECT_EQ(RemoteArena::of(segment)->find(port, 3, address, 1).error, RWAPI_ERR_ADDRESS);
+  const std::uint32_t more_than_there_is = (1 << 20) / sizeof(wire::RwapiSmallQueue) + queues + 1;
+  for (const std::uint32_t count : {more_than_there_is, UINT32_MAX}) {
+    shared.queues = count;
+    EXPECT_FALSE(RemoteArena::of(segment));
+  }
+  shared.queues = queues;
+  ASSERT_TRUE(RemoteArena::of(segment));
+  EXPECT_EQ(RemoteArena::of(segment)->queue(1), &arena->queue(1));
+  EXPECT_EQ(RemoteArena::of(segment)->queue(queues), nullptr);
   shared.magic = 0;
   EXPECT_FALSE(RemoteArena::of(segment));
 }
