@@ -15,11 +15,32 @@ void store_completed(int* number, MPI_Request request) {
   *number = fortran::number(request);
 }
 
+/// The statuses of a call that completes all its requests or tells by them which ones: the program's, or own ones
+/// where it ignores them and something is pending.
+class AllStatuses {
+ public:
+  AllStatuses(int* statuses, MPI_Count count)
+      : given_(statuses_address(statuses)),
+        own_(given_ == MPI_STATUSES_IGNORE && anything_pending() ? count : 0) {}
+  [[nodiscard]] bool failed() const { return own_.failed(); }
+  [[nodiscard]] MPI_Status* get() { return own_.size() > 0 ? own_.data() : given_; }
+  /// After MPI_ERR_IN_STATUS: whether this one has completed without an error.
+  [[nodiscard]] bool is_success(MPI_Count i) {
+    return get() != MPI_STATUSES_IGNORE && get()[i].MPI_ERROR == MPI_SUCCESS;
+  }
+
+ private:
+  MPI_Status* given_;
+  SmallArray<MPI_Status, 16> own_;
+};
+
 /// Writes all requests back. `all_done`: whether the call says that all have completed; otherwise those
-/// have that are null now.
-void store_all(const HandleArray<MPI_Request>& array, int* numbers, bool all_done) {
+/// have that are null now, and persistent ones whose status says so.
+void store_all(const HandleArray<MPI_Request>& array, int* numbers, bool all_done, int result,
+               AllStatuses& statuses) {
+  const bool by_status = result == MPI_ERR_IN_STATUS;
   for (MPI_Count i = 0; i < array.size(); ++i) {
-    if (all_done || array[i] == MPI_REQUEST_NULL) {
+    if (all_done || array[i] == MPI_REQUEST_NULL || (by_status && statuses.is_success(i))) {
       store_completed(&numbers[i], array[i]);
     } else {
       numbers[i] = number(array[i]);
@@ -79,9 +100,10 @@ void wait(int* request, int* status, int* ierror) {
 
 void waitall(const int* count, int* requests, int* statuses, int* ierror) {
   Requests array(requests, *count);
-  if (array.failed()) return give(ierror, report(Problem::no_memory));
-  const int result = PMPI_Waitall(*count, array.get(), statuses_address(statuses));
-  store_all(array, requests, result == MPI_SUCCESS);
+  AllStatuses all(statuses, *count);
+  if (array.failed() || all.failed()) return give(ierror, report(Problem::no_memory));
+  const int result = PMPI_Waitall(*count, array.get(), all.get());
+  store_all(array, requests, result == MPI_SUCCESS, result, all);
   give(ierror, result);
 }
 
@@ -117,10 +139,11 @@ void test(int* request, int* flag, int* status, int* ierror) {
 
 void testall(const int* count, int* requests, int* flag, int* statuses, int* ierror) {
   Requests array(requests, *count);
-  if (array.failed()) return give(ierror, report(Problem::no_memory));
+  AllStatuses all(statuses, *count);
+  if (array.failed() || all.failed()) return give(ierror, report(Problem::no_memory));
   int done = 0;
-  const int result = PMPI_Testall(*count, array.get(), &done, statuses_address(statuses));
-  if (done != 0 || result != MPI_SUCCESS) store_all(array, requests, done != 0);
+  const int result = PMPI_Testall(*count, array.get(), &done, all.get());
+  if (done != 0 || result != MPI_SUCCESS) store_all(array, requests, done != 0, result, all);
   *flag = logical(done);
   give(ierror, result);
 }

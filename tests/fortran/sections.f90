@@ -30,6 +30,7 @@ program sections
   call other_datatypes()
   call non_blocking()
   call persistent()
+  call one_of_two_fails()
   call collectives()
   call reductions_later()
   call packing()
@@ -179,6 +180,32 @@ contains
     end do
     call MPI_Request_free(requests(1))
   end subroutine persistent
+
+  subroutine one_of_two_fails()
+    ! MPI_Waitall with an error at one request: what the other one, a persistent receive, has received is stored.
+    type(MPI_Datatype) :: two
+    type(MPI_Request) :: all(4)
+    type(MPI_Status) :: statuses(4)
+    integer :: short(1)
+    call MPI_Type_contiguous(2, MPI_INTEGER, two)
+    call MPI_Type_commit(two)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+    call MPI_Recv_init(got(1:6:2, 1:4, 1), 6, two, left, 4, MPI_COMM_WORLD, all(1))
+    do k = 1, 2
+      got = 0
+      call MPI_Start(all(1))
+      call MPI_Irecv(short, 1, MPI_INTEGER, left, 5, MPI_COMM_WORLD, all(2))
+      call MPI_Isend(cube(2:6:2, 1:4, 2), 6, two, right, 4, MPI_COMM_WORLD, all(3))
+      call MPI_Isend(line, 2, MPI_INTEGER, right, 5, MPI_COMM_WORLD, all(4))
+      if (k == 1) call MPI_Waitall(4, all, statuses, code)
+      if (k == 2) call MPI_Waitall(4, all, MPI_STATUSES_IGNORE, code)
+      call equal(code, MPI_ERR_IN_STATUS, 'one message is too long')
+      call equal(pack(got(1:6:2, 1:4, 1), .true.), pack(cube(2:6:2, 1:4, 2), .true.), 'stored beside an error')
+    end do
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
+    call MPI_Request_free(all(1))
+    call MPI_Type_free(two)
+  end subroutine one_of_two_fails
 
   subroutine collectives()
     integer, allocatable :: all(:, :)

@@ -57,8 +57,6 @@ def _argument(spec, rules, symbol, parameter):
         return f'pvar_in({name})'
     found = rules.set_of(function, parameter)
     length = rules.length_of(function.name, parameter)
-    if name == 'sendtypes' and 'alltoallw' in function.name.lower() and 'neighbor' not in function.name.lower():
-        length = f'is_in_place(sendbuf) ? 0 : {length}'  # not looked at: nothing need be there
     if found:
         return _set_argument(parameter, found, length)
     kind = prototypes.element_type(spec, parameter, symbol.is_large)

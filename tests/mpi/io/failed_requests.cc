@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 //
-// The error of a non-blocking access is raised on the file, whichever call tells of it.
+// The error of a non-blocking access is raised on the file, whichever call tells of it, and so is that of a call
+// that does not go with such a request.
 // ranks: 1 2
 
 #include <mpi.h>
@@ -40,6 +41,25 @@ void a_failed_request_is_the_files(const Folder& folder) {
   succeeds(MPI_File_close(&file), "close");
 }
 
+/// Such a request can be neither started nor cancelled.
+void a_misused_request_is_the_files(const Folder& folder) {
+  MPI_File file = open_file(MPI_COMM_SELF, folder.file("."), MPI_MODE_RDONLY);  // cannot be read
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_File_create_errhandler(count_error, &handler);
+  MPI_File_set_errhandler(file, handler);
+  int value = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  succeeds(MPI_File_iread_at(file, 0, &value, 1, MPI_INT, &request), "iread_at");
+  handled = 0;
+  expect_class(MPI_Start(&request), MPI_ERR_REQUEST, "MPI_Start");
+  expect_equal(handled, 1, "MPI_Start, handled by the file");
+  expect_class(MPI_Cancel(&request), MPI_ERR_REQUEST, "MPI_Cancel");
+  expect_equal(handled, 2, "MPI_Cancel, handled by the file");
+  expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_BAD_FILE, "it is as it was");
+  MPI_Errhandler_free(&handler);
+  succeeds(MPI_File_close(&file), "close");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,6 +67,7 @@ int main(int argc, char** argv) {
   {
     const Folder folder;
     a_failed_request_is_the_files(folder);
+    a_misused_request_is_the_files(folder);
   }
   return test::finish();
 }
