@@ -53,6 +53,7 @@ else()
 endif()
 
 include(cmake/precompiled.cmake)
+include(cmake/unity.cmake)
 
 function(fulmar_add_layer layer)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
@@ -89,6 +90,7 @@ function(fulmar_add_layer layer)
   endif()
   if(sources)
     fulmar_use_precompiled(${target} ${kind})
+    fulmar_compile_together(${target})
   endif()
 endfunction()
 

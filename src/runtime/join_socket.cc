@@ -27,7 +27,7 @@ using base::ErrorClass;
 using base::failure;
 
 /// Of one system call: mpiexec answers in microseconds unless it is stopped or the machine is full.
-constexpr int patience_s = 60;
+constexpr int longest_join_s = 60;
 
 Error socket_failure(const char* step) {
   if (errno == EAGAIN || errno == EINPROGRESS) errno = ETIMEDOUT;
@@ -42,7 +42,7 @@ Error socket_failure(const char* step) {
 /// profiler shall not make it endless.
 template <class Call>
 auto without_interruption(Call call) {
-  const std::uint64_t end = base::now_ns() + std::uint64_t{patience_s} * 1'000'000'000;
+  const std::uint64_t end = base::now_ns() + std::uint64_t{longest_join_s} * 1'000'000'000;
   auto result = call();
   while (result < 0 && errno == EINTR && base::now_ns() < end) result = call();
   return result;
@@ -51,7 +51,7 @@ auto without_interruption(Call call) {
 base::Result<base::UniqueFd> connect_to(std::string_view name) {
   base::UniqueFd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return socket_failure("socket");
-  const timeval patience{patience_s, 0};
+  const timeval patience{longest_join_s, 0};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   const base::AbstractAddress address(name);

@@ -16,7 +16,7 @@ namespace {
 
 /// The longest that an exit waits. The thread needs the lock of the engine to end, which a thread
 /// of the program may hold for ever in a function of its own.
-constexpr time_t patience_s = 2;
+constexpr time_t longest_stop_s = 2;
 
 }  // namespace
 
@@ -87,7 +87,7 @@ void ProgressThread::stop() noexcept {
 void ProgressThread::join() noexcept {
   timespec deadline{};
   ::clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += patience_s;
+  deadline.tv_sec += longest_stop_s;
   for (const auto& [runs, thread] :
        {std::pair(&runs_, thread_), std::pair(&second_runs_, second_)}) {
     if (!std::exchange(*runs, false)) continue;

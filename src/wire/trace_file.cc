@@ -119,10 +119,12 @@ bool read_line(std::string_view line, TraceFile& file) {
 }  // namespace
 
 std::string to_text(const TraceFile& trace) {
-  std::string out = std::string(first_line) + "\nrank " + std::to_string(trace.rank) + " of " +
-                    std::to_string(trace.size) + "\nhost " + trace.host + "\nlost " +
-                    std::to_string(trace.lost) + "\ncost " + std::to_string(trace.cost_ns) +
-                    "\nclock " + std::to_string(trace.clock_ns) + "\n";
+  std::string out(first_line);
+  out += "\nrank " + std::to_string(trace.rank) + " of " + std::to_string(trace.size);
+  out += "\nhost " + trace.host;
+  out += "\nlost " + std::to_string(trace.lost);
+  out += "\ncost " + std::to_string(trace.cost_ns);
+  out += "\nclock " + std::to_string(trace.clock_ns) + "\n";
   for (const std::string& name : trace.names) out += "name " + name + "\n";
   for (const TraceEvent& event : trace.events) {
     const std::string when = std::to_string(event.ns) + " " + std::to_string(event.thread);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/copy.h"
+#include "fabric/bundle/config.h"
 
 /// The packets lie one behind the other in one block. What is acknowledged leaves a gap at its
 /// front; the rest moves there when the block is full and half of it is gap, so a byte is moved
@@ -16,7 +17,6 @@ namespace fulmar::fabric::bundle {
 namespace {
 
 constexpr std::size_t least_bytes = 4096;
-constexpr std::size_t header_bytes = sizeof(wire::BundlePacket);
 
 constexpr std::size_t rounded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 

@@ -7,12 +7,18 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "fabric/connection/vain_posts.h"
 #include "fabric/process_table.h"
 #include "fabric/provider.h"
 
 namespace fulmar::fabric::verbs {
+
+/// base::now_ns() as deadlines count.
+[[nodiscard]] inline std::int64_t signed_now_ns() noexcept {
+  return static_cast<std::int64_t>(base::now_ns());
+}
 
 /// A packet that arrived. Its body is valid until the next call of Messages::next.
 struct Arrival {

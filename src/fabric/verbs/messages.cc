@@ -31,8 +31,6 @@ constexpr std::uint32_t unsignaled_inline = 16;
 constexpr std::uint32_t unsignaled_copied = 4;
 constexpr std::size_t most_inline = 256;
 
-std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
-
 std::size_t bytes_of(std::span<const iovec> pieces) {
   std::size_t bytes = 0;
   for (const iovec& piece : pieces) bytes += piece.iov_len;
@@ -382,7 +380,7 @@ void Messages::close_socket(Peer& peer) noexcept {
 void Messages::leave(Leaving how) {
   if (std::exchange(leaving_, true)) return;
   fin_signal_ = how == Leaving::for_good ? VerbsSignal::farewell : VerbsSignal::bye;
-  leave_timeout_.start(now(), max_leave_wait_ns);
+  leave_timeout_.start(signed_now_ns(), max_leave_wait_ns);
   close_gates();
   disconnect_from_self();
   for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
@@ -463,7 +461,7 @@ bool Messages::arm() {
   if (ends_ == CompletionWakeup::shared) adapter_->arm_completions();
   if (read_once_more() || !ended_.empty() || !lost_.empty()) return false;
   if (!ending_.empty() || rings_have_news()) return false;
-  if (was_refused_ || !unposted_.empty()) wake_by(now() + refused_interval_ns);
+  if (was_refused_ || !unposted_.empty()) wake_by(signed_now_ns() + refused_interval_ns);
   if (pending_connections_ != 0)
     deadline_ns_ = earlier_wake(deadline_ns_, leave_timeout_.wake_ns());
   limit_sleep();

@@ -15,8 +15,6 @@ namespace {
 
 using State = InboundRing::State;
 
-std::int64_t now() { return static_cast<std::int64_t>(base::now_ns()); }
-
 }  // namespace
 
 // Sending
@@ -210,7 +208,7 @@ bool Messages::turn_gate(std::uint32_t rank, Peer& peer, Gate to) {
     polled_rings_.push_back({rank, &peer, inbound_ring.ring});
   } else {
     inbound_ring.state = State::closing;
-    closed_ns_ = now();
+    closed_ns_ = signed_now_ns();
   }
   return true;
 }
@@ -240,7 +238,7 @@ void Messages::limit_sleep() {
   const bool any_open =
       std::any_of(polled_rings_.begin(), polled_rings_.end(),
                   [](const PolledRing& at) { return at.peer->inbound_ring->state == State::open; });
-  const std::int64_t at = now();
+  const std::int64_t at = signed_now_ns();
   const std::int64_t since = any_open ? min_poll_sleep_ns : at - closed_ns_;
   wake_by(at + std::clamp(since, min_poll_sleep_ns, max_poll_sleep_ns));
 }

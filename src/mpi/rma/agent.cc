@@ -45,20 +45,20 @@ bool any_has(std::span<const AdapterFacts> facts, std::uint32_t bits) noexcept {
 }
 
 /// How the adapter does an operation on one element.
-enum class Way : std::uint8_t {
+enum class ChangeWay : std::uint8_t {
   add,   ///< by one order
   swap,  ///< compare and swap of MPI
   loop,  ///< read, compute, compare and swap, until nothing came between
 };
 
-Way way_of(const AgentOperation& what) noexcept {
-  if (what.op == nullptr) return Way::swap;
-  if (what.op->code == OpCode::no_op) return Way::add;
+ChangeWay way_of(const AgentOperation& what) noexcept {
+  if (what.op == nullptr) return ChangeWay::swap;
+  if (what.op->code == OpCode::no_op) return ChangeWay::add;
   const BasicType* const basic = what.element->basic;
   const bool counts = basic != nullptr && (basic->type_class == TypeClass::c_integer ||
                                            basic->type_class == TypeClass::fortran_integer ||
                                            basic->type_class == TypeClass::multi_language);
-  return what.op->code == OpCode::sum && counts ? Way::add : Way::loop;
+  return what.op->code == OpCode::sum && counts ? ChangeWay::add : ChangeWay::loop;
 }
 
 /// Whether the adapter is the agent of elements like these.
@@ -109,7 +109,7 @@ class WordOperation {
   int rank_;
   const Op* op_;
   const Datatype* element_;
-  Way way_;
+  ChangeWay way_;
   std::uint64_t compare_ = 0;
   std::vector<std::uint64_t> source_;
   std::vector<std::uint64_t> found_;
@@ -195,9 +195,9 @@ void WordOperation::start() {
 void WordOperation::begin_next(Slot& slot) {
   slot.index = next_++;
   const bool reads = slot.index >= source_.size();  // nothing is changed
-  slot.step = way_ == Way::loop && !reads ? Step::read : Step::last;
-  slot.kind = way_ == Way::swap ? RemoteChange::Kind::swap : RemoteChange::Kind::add;
-  slot.value = way_ == Way::loop || reads ? 0 : source_[slot.index];
+  slot.step = way_ == ChangeWay::loop && !reads ? Step::read : Step::last;
+  slot.kind = way_ == ChangeWay::swap ? RemoteChange::Kind::swap : RemoteChange::Kind::add;
+  slot.value = way_ == ChangeWay::loop || reads ? 0 : source_[slot.index];
   slot.expected = compare_;
   ++under_way_;
   give(slot);

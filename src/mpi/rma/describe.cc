@@ -100,17 +100,17 @@ bool is_kept(const Win& win, HintTime time, std::string_view key, std::string_vi
 }
 
 /// How operations on a rank's memory are carried out, short of exceptions for their data.
-enum class Way : std::uint8_t { stores, kernel, adapter, requests };
+enum class AccessWay : std::uint8_t { stores, kernel, adapter, requests };
 constexpr std::array<const char*, 4> way_names = {"loads and stores", "calls and kernel copies",
                                                   "adapter", "requests"};
 
-Way way_to(const Win& win, int rank) {
+AccessWay way_to(const Win& win, int rank) {
   const RmaTarget& target = win.targets[static_cast<std::size_t>(rank)];
-  if (target.direct) return Way::stores;
+  if (target.direct) return AccessWay::stores;
   const bool on_node = target.control != nullptr && !win.node.by_requests;
-  if (on_node && (target.remote != 0 || win.node.tables.lines != 0)) return Way::kernel;
+  if (on_node && (target.remote != 0 || win.node.tables.lines != 0)) return AccessWay::kernel;
   const WinAdapter* const adapter = win.origin.adapter.get();
-  return adapter != nullptr && adapter->reaches(rank) ? Way::adapter : Way::requests;
+  return adapter != nullptr && adapter->reaches(rank) ? AccessWay::adapter : AccessWay::requests;
 }
 
 /// "loads and stores 3, requests 4": how many of the other ranks are reached so.

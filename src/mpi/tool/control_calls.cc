@@ -11,7 +11,7 @@
 namespace fulmar::mpi {
 namespace {
 
-using Form = ControlVariable::Form;
+using ControlForm = ControlVariable::Form;
 using Written = VariableStore::Written;
 
 constexpr const char automatic[] = "auto";
@@ -55,13 +55,13 @@ T load(const void* buffer) {
 
 void store_value(const ControlVariable& variable, const std::string& text, void* buffer) {
   switch (variable.form) {
-    case Form::number:
+    case ControlForm::number:
       return store(buffer, number_from<unsigned long long>(text, UINT64_MAX));
-    case Form::integer:
+    case ControlForm::integer:
       return store(buffer, number_from<int>(text, MPI_UNDEFINED));
-    case Form::choice:
+    case ControlForm::choice:
       return store(buffer, choice_from(variable, text));
-    case Form::text:
+    case ControlForm::text:
       std::memset(buffer, 0, control_text_bytes);
       int length = control_text_bytes;
       return give_text(text, static_cast<char*>(buffer), &length);
@@ -71,21 +71,21 @@ void store_value(const ControlVariable& variable, const std::string& text, void*
 /// The text of a value that a tool gives; false for a choice that does not exist.
 bool load_value(const ControlVariable& variable, const void* buffer, std::string& text) {
   switch (variable.form) {
-    case Form::number: {
+    case ControlForm::number: {
       const auto value = load<unsigned long long>(buffer);
       text = value == UINT64_MAX ? automatic : std::to_string(value);
       return true;
     }
-    case Form::integer:
+    case ControlForm::integer:
       text = std::to_string(load<int>(buffer));
       return true;
-    case Form::choice: {
+    case ControlForm::choice: {
       const int value = load<int>(buffer);
       if (value < 0 || value >= static_cast<int>(variable.choices.size())) return false;
       text = variable.choices[static_cast<std::size_t>(value)];
       return true;
     }
-    case Form::text:
+    case ControlForm::text:
       text.assign(static_cast<const char*>(buffer),
                   ::strnlen(static_cast<const char*>(buffer), control_text_bytes));
       return text.size() < control_text_bytes;
@@ -93,9 +93,9 @@ bool load_value(const ControlVariable& variable, const void* buffer, std::string
   return false;
 }
 
-MPI_Datatype datatype_of(Form form) {
-  if (form == Form::number) return MPI_UNSIGNED_LONG_LONG;
-  return form == Form::text ? MPI_CHAR : MPI_INT;
+MPI_Datatype datatype_of(ControlForm form) {
+  if (form == ControlForm::number) return MPI_UNSIGNED_LONG_LONG;
+  return form == ControlForm::text ? MPI_CHAR : MPI_INT;
 }
 
 bool is_control(Tool& tool, int index) {
@@ -166,7 +166,7 @@ int t_cvar_handle_alloc(Tool& tool, int index, void* /*object*/, MPI_T_cvar_hand
   const ControlHandle* made = tool.tables().control_handles.make(place);
   if (made == nullptr) return MPI_T_ERR_OUT_OF_HANDLES;
   *handle = tool.tables().control_handles.handle_of(*made);
-  give(count, tool.tables().controls[place].form == Form::text ? control_text_bytes : 1);
+  give(count, tool.tables().controls[place].form == ControlForm::text ? control_text_bytes : 1);
   return MPI_SUCCESS;
 }
 

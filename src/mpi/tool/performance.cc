@@ -12,7 +12,7 @@ namespace fulmar::mpi {
 namespace {
 
 using device::Device;
-using Form = PerformanceVariable::Form;
+using PerformanceForm = PerformanceVariable::Form;
 using Reading = PerformanceVariable::Reading;
 
 constexpr std::uint64_t billion = 1'000'000'000;
@@ -117,20 +117,25 @@ using Files = io::FileStats;
 using Remote = device::RemoteCounters;
 
 // The kinds of most variables.
-using Kind = PerformanceVariable::Kind;
-constexpr Kind count = {MPI_T_PVAR_CLASS_COUNTER, Form::number, Reading::growth};
-constexpr Kind sum = {MPI_T_PVAR_CLASS_AGGREGATE, Form::number, Reading::growth};
-constexpr Kind seconds = {MPI_T_PVAR_CLASS_TIMER, Form::billionth, Reading::growth};
-constexpr Kind level = {MPI_T_PVAR_CLASS_LEVEL, Form::number, Reading::live};
-constexpr Kind highest = {MPI_T_PVAR_CLASS_HIGHWATERMARK, Form::number, Reading::highest};
-constexpr Kind share = {MPI_T_PVAR_CLASS_PERCENTAGE, Form::billionth, Reading::live};
-constexpr Kind fixed = {MPI_T_PVAR_CLASS_SIZE, Form::number, Reading::live};
-constexpr Kind comm_level = {MPI_T_PVAR_CLASS_LEVEL, Form::number, Reading::live,
-                             MPI_T_BIND_MPI_COMM};
+using PerformanceKind = PerformanceVariable::Kind;
+constexpr PerformanceKind count = {MPI_T_PVAR_CLASS_COUNTER, PerformanceForm::number,
+                                   Reading::growth};
+constexpr PerformanceKind sum = {MPI_T_PVAR_CLASS_AGGREGATE, PerformanceForm::number,
+                                 Reading::growth};
+constexpr PerformanceKind seconds = {MPI_T_PVAR_CLASS_TIMER, PerformanceForm::billionth,
+                                     Reading::growth};
+constexpr PerformanceKind level = {MPI_T_PVAR_CLASS_LEVEL, PerformanceForm::number, Reading::live};
+constexpr PerformanceKind highest = {MPI_T_PVAR_CLASS_HIGHWATERMARK, PerformanceForm::number,
+                                     Reading::highest};
+constexpr PerformanceKind share = {MPI_T_PVAR_CLASS_PERCENTAGE, PerformanceForm::billionth,
+                                   Reading::live};
+constexpr PerformanceKind fixed = {MPI_T_PVAR_CLASS_SIZE, PerformanceForm::number, Reading::live};
+constexpr PerformanceKind comm_level = {MPI_T_PVAR_CLASS_LEVEL, PerformanceForm::number,
+                                        Reading::live, MPI_T_BIND_MPI_COMM};
 
 constexpr PerformanceVariable variables[] = {
     {"library_state",
-     {MPI_T_PVAR_CLASS_STATE, Form::state, Reading::live},
+     {MPI_T_PVAR_CLASS_STATE, PerformanceForm::state, Reading::live},
      user,
      "Whether MPI_Init and MPI_Finalize were called.",
      state},

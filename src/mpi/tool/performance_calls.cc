@@ -8,28 +8,28 @@
 namespace fulmar::mpi {
 namespace {
 
-using Form = PerformanceVariable::Form;
+using PerformanceForm = PerformanceVariable::Form;
 using Reading = PerformanceVariable::Reading;
 
 constexpr double billionth = 1e-9;
 
-MPI_Datatype datatype_of(Form form) {
-  if (form == Form::number) return MPI_UNSIGNED_LONG_LONG;
-  return form == Form::billionth ? MPI_DOUBLE : MPI_INT;
+MPI_Datatype datatype_of(PerformanceForm form) {
+  if (form == PerformanceForm::number) return MPI_UNSIGNED_LONG_LONG;
+  return form == PerformanceForm::billionth ? MPI_DOUBLE : MPI_INT;
 }
 
-void store(Form form, std::uint64_t value, void* buffer) {
+void store(PerformanceForm form, std::uint64_t value, void* buffer) {
   const double real = static_cast<double>(value) * billionth;
   const int state = static_cast<int>(value);
   const auto number = static_cast<unsigned long long>(value);
-  if (form == Form::number) std::memcpy(buffer, &number, sizeof number);
-  if (form == Form::billionth) std::memcpy(buffer, &real, sizeof real);
-  if (form == Form::state) std::memcpy(buffer, &state, sizeof state);
+  if (form == PerformanceForm::number) std::memcpy(buffer, &number, sizeof number);
+  if (form == PerformanceForm::billionth) std::memcpy(buffer, &real, sizeof real);
+  if (form == PerformanceForm::state) std::memcpy(buffer, &state, sizeof state);
 }
 
 /// A value written by a tool: the variables that can be written are numbers and times.
-std::uint64_t load(Form form, const void* buffer) {
-  if (form == Form::billionth) {
+std::uint64_t load(PerformanceForm form, const void* buffer) {
+  if (form == PerformanceForm::billionth) {
     double real = 0;
     std::memcpy(&real, buffer, sizeof real);
     return real > 0 ? static_cast<std::uint64_t>(real / billionth + 0.5) : 0;
@@ -115,7 +115,7 @@ int t_pvar_get_info(Tool& tool, int index, char* name, int* name_len, int* verbo
   if (datatype != nullptr) *datatype = datatype_of(variable->kind.form);
   if (enumtype != nullptr) {
     const Enumeration* states = tool.tables().library_states;
-    *enumtype = variable->kind.form == Form::state
+    *enumtype = variable->kind.form == PerformanceForm::state
                     ? reinterpret_cast<MPI_T_enum>(const_cast<Enumeration*>(states))
                     : MPI_T_ENUM_NULL;
   }

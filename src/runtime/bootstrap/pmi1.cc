@@ -25,7 +25,7 @@ using base::failure;
 using base::Result;
 using wire::PmiLine;
 
-constexpr long most_ranks = 1L << 24;
+constexpr long most_pmi_ranks = 1L << 24;
 
 /// All ranks share one key space.
 std::string space_key(std::uint32_t rank, std::string_view key) {
@@ -116,7 +116,7 @@ Error Pmi1::begin(const Place& place) {
       size = line.value().number("size").value_or(size);
     }
   }
-  if (size < 1 || size > most_ranks || rank < 0 || rank >= size) {
+  if (size < 1 || size > most_pmi_ranks || rank < 0 || rank >= size) {
     return failure(ErrorClass::other,
                    "the launcher says that this process is rank %ld of %ld (%s, %s), which cannot "
                    "be; let both variables reach the program unchanged",

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/bootstrap/pmi1.h"
+#include "runtime/quoted_length.h"
 #include "wire/value_text.h"
 
 namespace fulmar::runtime::bootstrap {
@@ -101,10 +102,6 @@ std::string unescaped(std::string_view text) {
   return result;
 }
 
-int quoted(std::string_view text) {
-  return static_cast<int>(std::min<std::size_t>(text.size(), 100));
-}
-
 }  // namespace
 
 Error Pmi1::spawn(std::span<const StartOrder> orders, std::string_view parent_port) {
@@ -142,7 +139,7 @@ Error Pmi1::spawn(std::span<const StartOrder> orders, std::string_view parent_po
       ErrorClass::spawn,
       "the launcher does not start %u processes of \"%.100s\": rc=%ld, %.*s (PMI-1); are "
       "there free slots, and is the program there on their host?",
-      orders[0].processes, orders[0].program.c_str(), rc, quoted(why), why.data());
+      orders[0].processes, orders[0].program.c_str(), rc, quoted_length(why), why.data());
 }
 
 std::string Pmi1::parent_port() {
@@ -168,15 +165,15 @@ std::string Pmi1::parent_port() {
 Error Pmi1::publish_name(std::string_view service, std::string_view port) {
   if (lookup_name(service).ok()) {
     return failure(ErrorClass::service,
-                   "the service \"%.*s\" is published already at this launcher", quoted(service),
-                   service.data());
+                   "the service \"%.*s\" is published already at this launcher",
+                   quoted_length(service), service.data());
   }
   const std::lock_guard lock(in_use_);
   const auto answer = ask("cmd=publish_name service=" + escaped(service) + " port=" + escaped(port),
                           "publish_result");
   if (answer.ok()) return {};
   return failure(ErrorClass::service, "the launcher does not publish the service \"%.*s\": %s",
-                 quoted(service), service.data(), answer.error().text().c_str());
+                 quoted_length(service), service.data(), answer.error().text().c_str());
 }
 
 base::Result<std::string> Pmi1::lookup_name(std::string_view service) {
@@ -186,7 +183,7 @@ base::Result<std::string> Pmi1::lookup_name(std::string_view service) {
       answer.ok() ? answer.value().find("port").value_or("") : std::string_view();
   if (!port.empty()) return unescaped(port);
   return failure(ErrorClass::name, "nobody has published the service \"%.*s\" at this launcher",
-                 quoted(service), service.data());
+                 quoted_length(service), service.data());
 }
 
 Error Pmi1::unpublish_name(std::string_view service) {
@@ -197,7 +194,7 @@ Error Pmi1::unpublish_name(std::string_view service) {
   const auto answer = ask("cmd=unpublish_name service=" + escaped(service), "unpublish_result");
   if (answer.ok()) return {};
   return failure(ErrorClass::service, "the service \"%.*s\" is not published at this launcher",
-                 quoted(service), service.data());
+                 quoted_length(service), service.data());
 }
 
 }  // namespace fulmar::runtime::bootstrap

@@ -25,7 +25,7 @@ using pmix::Kind;
 using pmix::Proc;
 using pmix::Value;
 
-constexpr std::uint32_t most_ranks = 1U << 24;
+constexpr std::uint32_t most_pmix_ranks = 1U << 24;
 constexpr const char* library_option = pmix_library_option;
 
 struct ValueDeleter {
@@ -140,7 +140,7 @@ Error Pmix::begin() {
   }
   self_.space.back() = '\0';
   const auto size = known_number(functions_, proc_of(pmix::rank_of_job), pmix::key_job_size);
-  if (!size || *size < 1 || *size > most_ranks || self_.rank >= *size) {
+  if (!size || *size < 1 || *size > most_pmix_ranks || self_.rank >= *size) {
     return failure(ErrorClass::other,
                    "the launcher says that this process is rank %u of %u (PMIx), which cannot be",
                    self_.rank, size.value_or(0));

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/bootstrap/pmix.h"
+#include "runtime/quoted_length.h"
 #include "wire/launch/launch_message.h"
 
 namespace fulmar::runtime::bootstrap {
@@ -101,10 +102,6 @@ pmix::App app_of(Program& program, std::uint32_t processes) {
 /// Services are keys: a prefix keeps them apart from those of others.
 std::string key_of(std::string_view service) { return "fulmar.service." + std::string(service); }
 
-int quoted(std::string_view text) {
-  return static_cast<int>(std::min<std::size_t>(text.size(), 100));
-}
-
 constexpr std::size_t longest_service = 400;
 
 }  // namespace
@@ -148,7 +145,7 @@ Error Pmix::publish_name(std::string_view service, std::string_view port) {
   }
   if (lookup_name(service).ok()) {
     return failure(ErrorClass::service, "the service \"%.*s\" is published already",
-                   quoted(service), service.data());
+                   quoted_length(service), service.data());
   }
   std::string value(port);
   const Info info = text_info(key.c_str(), value);
@@ -158,7 +155,7 @@ Error Pmix::publish_name(std::string_view service, std::string_view port) {
       ErrorClass::service,
       "PMIx_Publish of the service \"%.*s\" fails with status %d; srun --mpi=pmix keeps no "
       "names: set FULMAR_NAMES",
-      quoted(service), service.data(), status);
+      quoted_length(service), service.data(), status);
 }
 
 base::Result<std::string> Pmix::lookup_name(std::string_view service) {
@@ -174,11 +171,11 @@ base::Result<std::string> Pmix::lookup_name(std::string_view service) {
         ErrorClass::service,
         "PMIx_Lookup of the service \"%.*s\" fails with status %d; srun --mpi=pmix keeps no "
         "names: set FULMAR_NAMES",
-        quoted(service), service.data(), status);
+        quoted_length(service), service.data(), status);
   }
   if (!is_text) {
     return failure(ErrorClass::name, "nobody has published the service \"%.*s\" at this launcher",
-                   quoted(service), service.data());
+                   quoted_length(service), service.data());
   }
   std::string port = found.value.string;
   std::free(found.value.string);
@@ -195,7 +192,7 @@ Error Pmix::unpublish_name(std::string_view service) {
   const int status = functions_.unpublish(keys.data(), nullptr, 0);
   if (status == pmix::success) return {};
   return failure(ErrorClass::service, "PMIx_Unpublish of the service \"%.*s\" fails with status %d",
-                 quoted(service), service.data(), status);
+                 quoted_length(service), service.data(), status);
 }
 
 }  // namespace fulmar::runtime::bootstrap

@@ -15,8 +15,6 @@ namespace {
 
 using mpi::Comm;
 
-constexpr std::uint32_t kind_mask = 7;  // of a context; see mpi::ContextIds
-
 /// "ranks 0 2 4 of the job", of many the first; those of other jobs as "rank 0 of job 5d0a11c4".
 std::string members_text(const Comm& comm) {
   constexpr int most = 6;
@@ -63,7 +61,7 @@ std::string name_of(const Comm* comm, Members members) {
     return "an intercommunicator of " + size + " ranks" +
            (told ? " with " + members_text(*comm) : "");
   }
-  const std::uint32_t number = comm->routes.front().context >> std::bit_width(kind_mask);
+  const std::uint32_t number = comm->routes.front().context >> std::bit_width(context_kind_mask);
   return (win != nullptr ? "a window of " : "a communicator of ") + size + " ranks (" +
          (told ? members_text(*comm) + ", " : "") + "number " + std::to_string(number) + ")";
 }

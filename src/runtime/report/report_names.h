@@ -14,6 +14,9 @@ struct Win;
 /// How reports of jobs that stand still name objects and ranks.
 namespace fulmar::runtime {
 
+/// The bits of a context that say what kind of message it is (Comm::collective_bit and its neighbours).
+inline constexpr std::uint32_t context_kind_mask = 7;
+
 enum class Members : bool { left_out, told };
 
 /// What the program named it, else what it is: "a communicator of 2 ranks (ranks 2 3 of the job,

@@ -29,8 +29,6 @@ using device::Operation;
 using device::WaitNote;
 using mpi::Comm;
 
-constexpr std::uint32_t kind_mask = 7;  // of a context; see mpi::ContextIds
-
 // --- the name of the call
 
 struct Search {
@@ -95,7 +93,7 @@ Comm* find_comm(const mpi::Library& library, Fits fits) {
 
 /// The communicator whose messages have this key. A send carries the receiver's number of it.
 Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) {
-  const std::uint32_t context = key.context & ~kind_mask;
+  const std::uint32_t context = key.context & ~context_kind_mask;
   return find_comm(library, [&](Comm& comm) {
     if (!is_send) return comm.context == context;
     const int rank = comm.rank_of(key.peer);
@@ -105,7 +103,8 @@ Comm* comm_of(const mpi::Library& library, const match::Key& key, bool is_send) 
 
 std::string message_text(Comm* comm, const match::Key& key, Members members = Members::told) {
   std::string text = rank_text(comm, key.peer);
-  if ((key.context & kind_mask) == 0 || (key.context & kind_mask) == Comm::partitioned_bit) {
+  if ((key.context & context_kind_mask) == 0 ||
+      (key.context & context_kind_mask) == Comm::partitioned_bit) {
     text += key.tag == match::any_tag ? " any tag" : " tag " + std::to_string(key.tag);
   }
   return text + " on " + name_of(comm, members);
@@ -198,7 +197,7 @@ class Writer {
     for (match::Unexpected* at = queues.oldest_unexpected(); at != nullptr;
          at = queues.next_unexpected(*at)) {
       const match::Key& key = at->key;
-      if ((key.context & kind_mask) != 0) continue;
+      if ((key.context & context_kind_mask) != 0) continue;
       Comm* comm = comm_of(library_, key, false);
       if (comm == nullptr) continue;
       if (left_out > 0) {
@@ -277,7 +276,9 @@ class Writer {
     if (comm == nullptr) return;
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
       const match::Key& key = posted.key;
-      if ((key.context & ~kind_mask) != comm->context || (key.context & kind_mask) == 0) return;
+      if ((key.context & ~context_kind_mask) != comm->context ||
+          (key.context & context_kind_mask) == 0)
+        return;
       if (key.peer == match::any_peer) return;
       set_kind(wire::WaitKind::message);
       add_peer(key.peer);
@@ -321,7 +322,7 @@ class Writer {
     set_kind(wire::WaitKind::any);
     library_.device->queues().for_each_posted([&](const match::Posted& posted) {
       const match::Key& key = posted.key;
-      if ((key.context & kind_mask) != 0 || key.peer == match::any_peer) return;
+      if ((key.context & context_kind_mask) != 0 || key.peer == match::any_peer) return;
       add_peer(key.peer);
       if (what_.size() > 100) return;
       what_ += (what_.empty() ? "for one of: receive from " : ", receive from ") +

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/os/unix_socket.h"
+#include "runtime/spawn/socket_wait.h"
 
 namespace fulmar::runtime {
 namespace {
@@ -24,24 +25,10 @@ using base::failure;
 using wire::LaunchAnswer;
 using wire::LaunchKind;
 
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-
 Error lost(const char* why) {
   return failure(ErrorClass::other,
                  "the mpiexec that serves this process (%s) cannot be asked: %s; is it alive?",
                  wire::env_launch_socket, why);
-}
-
-/// False: the time is over. Signals of the program do not make it longer.
-bool wait_for(int socket, short events, std::uint64_t end_ns) {
-  while (true) {
-    const std::uint64_t now = base::now_ns();
-    if (now >= end_ns) return false;
-    pollfd entry{socket, events, 0};
-    const int ready = ::poll(&entry, 1, static_cast<int>((end_ns - now) / ns_per_ms + 1));
-    if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return true;  // the call that follows says what is wrong
-  }
 }
 
 std::uint64_t end_after(int limit_ms) {
@@ -88,7 +75,7 @@ Error LaunchClient::send(std::string_view frame, int limit_ms) {
     if (bytes >= 0) {
       frame.remove_prefix(static_cast<std::size_t>(bytes));
     } else if (errno == EAGAIN) {
-      if (!wait_for(socket_.get(), POLLOUT, end)) return lost("it takes no requests");
+      if (!wait_for_socket(socket_.get(), POLLOUT, end)) return lost("it takes no requests");
     } else if (errno != EINTR) {
       return lost(std::strerror(errno));
     }
@@ -109,7 +96,7 @@ Error LaunchClient::receive(int limit_ms) {
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return lost(std::strerror(errno));
-    if (!wait_for(socket_.get(), POLLIN, end)) return lost("it does not answer in time");
+    if (!wait_for_socket(socket_.get(), POLLIN, end)) return lost("it does not answer in time");
   }
 }
 

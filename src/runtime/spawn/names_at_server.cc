@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/os/fd.h"
 #include "runtime/spawn/name_store.h"
+#include "runtime/spawn/socket_wait.h"
 #include "wire/launch/launch_message.h"
 #include "wire/launch/names_channel.h"
 
@@ -32,18 +33,6 @@ using wire::NamesChannel;
 
 /// For a whole question: the connection, if there is none yet, and the answer.
 constexpr std::uint64_t limit_ns = 10'000'000'000;
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-
-/// Waits for a socket until a deadline. False: it is over.
-bool wait_for(int socket, short events, std::uint64_t end_ns) {
-  while (true) {
-    const std::uint64_t now = base::now_ns();
-    if (now >= end_ns) return false;
-    pollfd entry{socket, events, 0};
-    const int ready = ::poll(&entry, 1, static_cast<int>((end_ns - now) / ns_per_ms + 1));
-    if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
-  }
-}
 
 class NamesAtServer final : public NameStore {
  public:
@@ -142,7 +131,7 @@ class NamesAtServer final : public NameStore {
     if (!fd.valid()) return errno;
     if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0) {
       if (errno != EINPROGRESS) return errno;
-      if (!wait_for(fd.get(), POLLOUT, end_ns_)) return ETIMEDOUT;
+      if (!wait_for_socket(fd.get(), POLLOUT, end_ns_)) return ETIMEDOUT;
       int reason = 0;
       socklen_t bytes = sizeof reason;
       ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &reason, &bytes);
@@ -190,7 +179,7 @@ class NamesAtServer final : public NameStore {
       if (sent > 0) {
         bytes.remove_prefix(static_cast<std::size_t>(sent));
       } else if (errno == EAGAIN) {
-        if (!wait_for(socket_.get(), POLLOUT, end_ns_)) return lost("it takes no questions");
+        if (!wait_for_socket(socket_.get(), POLLOUT, end_ns_)) return lost("it takes no questions");
       } else if (errno != EINTR) {
         return lost(std::strerror(errno));
       }
@@ -209,7 +198,8 @@ class NamesAtServer final : public NameStore {
       }
       if (bytes == 0) return lost("it has closed the connection; does it use another key?");
       if (errno == EAGAIN) {
-        if (!wait_for(socket_.get(), POLLIN, end_ns_)) return lost("it does not answer in time");
+        if (!wait_for_socket(socket_.get(), POLLIN, end_ns_))
+          return lost("it does not answer in time");
       } else if (errno != EINTR) {
         return lost(std::strerror(errno));
       }

@@ -17,6 +17,7 @@
 
 #include "base/os/fd.h"
 #include "base/process_end.h"
+#include "runtime/quoted_length.h"
 #include "runtime/spawn/name_store.h"
 
 namespace fulmar::runtime {
@@ -93,10 +94,6 @@ std::optional<Entry> parse(std::string_view text) {
   return entry;
 }
 
-int quoted(std::string_view text) {
-  return static_cast<int>(std::min<std::size_t>(text.size(), 100));
-}
-
 class NamesInFolder final : public NameStore {
  public:
   NamesInFolder(std::string folder, std::uint32_t job) : folder_(std::move(folder)), job_(job) {}
@@ -121,7 +118,7 @@ class NamesInFolder final : public NameStore {
           ErrorClass::service,
           "the service \"%.*s\" is published already in FULMAR_NAMES=%.200s; choose another "
           "name, or unpublish it first",
-          quoted(service), service.data(), folder_.c_str());
+          quoted_length(service), service.data(), folder_.c_str());
     }
     return folder_failure(reason);
   }
@@ -139,7 +136,7 @@ class NamesInFolder final : public NameStore {
       return failure(ErrorClass::service,
                      "the service \"%.*s\" was published by job %08x, with its port; only that job "
                      "can unpublish it",
-                     quoted(service), service.data(), entry.value().job);
+                     quoted_length(service), service.data(), entry.value().job);
     }
     const auto file = file_of(service);
     if (file.failed()) return file.error();
@@ -169,7 +166,7 @@ class NamesInFolder final : public NameStore {
     return failure(
         ErrorClass::service,
         "the service name \"%.*s\" is empty or too long for a file in FULMAR_NAMES=%.200s",
-        quoted(service), service.data(), folder_.c_str());
+        quoted_length(service), service.data(), folder_.c_str());
   }
 
   /// A file of this content under a name that nobody looks for.
@@ -198,7 +195,7 @@ class NamesInFolder final : public NameStore {
     if (!fd.valid() && errno == ENOENT && ::access(folder_.c_str(), X_OK) == 0) {
       return failure(ErrorClass::name,
                      "nobody has published the service \"%.*s\" in FULMAR_NAMES=%.200s",
-                     quoted(service), service.data(), folder_.c_str());
+                     quoted_length(service), service.data(), folder_.c_str());
     }
     if (!fd.valid()) return folder_failure(errno);
     struct stat status{};
@@ -208,13 +205,13 @@ class NamesInFolder final : public NameStore {
           ErrorClass::name,
           "the file of the service \"%.*s\" in FULMAR_NAMES=%.200s is another user's, or "
           "others may read it: it is not believed",
-          quoted(service), service.data(), folder_.c_str());
+          quoted_length(service), service.data(), folder_.c_str());
     }
     auto entry = parse(read_all(fd.get(), longest_content));
     if (!entry) {
       return failure(ErrorClass::name,
                      "the file of the service \"%.*s\" in FULMAR_NAMES=%.200s cannot be read",
-                     quoted(service), service.data(), folder_.c_str());
+                     quoted_length(service), service.data(), folder_.c_str());
     }
     if (entry->boot != own_boot() || entry->pid_space != base::pid_space() ||
         !base::process_has_ended(entry->pid)) {
@@ -223,7 +220,7 @@ class NamesInFolder final : public NameStore {
     ::unlink(file.value().c_str());
     return failure(ErrorClass::name,
                    "the service \"%.*s\" is published no more: process %d, which did, has ended",
-                   quoted(service), service.data(), entry->pid);
+                   quoted_length(service), service.data(), entry->pid);
   }
 
   std::string folder_;

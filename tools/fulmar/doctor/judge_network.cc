@@ -11,7 +11,7 @@ namespace fulmar::doctor {
 namespace {
 
 using wire::AddressKind;
-using Loop = AddressFacts::Loop;
+using LoopState = AddressFacts::Loop;
 using Leads = NameFacts::Leads;
 
 /// A resolver that takes longer makes every start of a job slow.
@@ -50,7 +50,7 @@ Finding judge_address(const AddressFacts& facts, Loopback loopback) {
   };
   add(text_of(facts.kind));
   add(facts.told ? "told to other ranks" : "not told to other ranks");
-  if (facts.loop == Loop::reached) {
+  if (facts.loop == LoopState::reached) {
     add(fmt::format("reached itself in {:.1f} ms", facts.loop_ms));
   }
   if (facts.kind == AddressKind::idle) {
@@ -62,7 +62,7 @@ Finding judge_address(const AddressFacts& facts, Loopback loopback) {
     finding.remedy = fmt::format("nothing has to be done; FULMAR_TCP_INTERFACES=^{} leaves it out",
                                  facts.interface);
   }
-  if (facts.loop == Loop::failed) {
+  if (facts.loop == LoopState::failed) {
     add("a process does not reach itself there: " + facts.problem);
     // Elsewhere packets may be dropped on purpose, and other addresses are tried as well.
     finding.verdict = facts.told && leads_out(facts.kind) ? Verdict::fail : Verdict::note;

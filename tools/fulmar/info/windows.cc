@@ -46,24 +46,24 @@ std::string value_of(MPI_Info info, const char* key) {
   return found != 0 ? text.data() : "?";
 }
 
-struct Seen {
+struct SeenWindows {
   std::string ways;
   std::string agent;
   std::string reason;
 };
 
 /// What a window tells, between two calls that make and free it.
-Seen look_at(MPI_Win win) {
+SeenWindows look_at(MPI_Win win) {
   MPI_Info told = MPI_INFO_NULL;
   MPI_Win_get_info(win, &told);
-  Seen seen{value_of(told, "fulmar_ways"), value_of(told, "fulmar_accumulate_agent"),
-            value_of(told, "fulmar_accumulate_agent_reason")};
+  SeenWindows seen{value_of(told, "fulmar_ways"), value_of(told, "fulmar_accumulate_agent"),
+                   value_of(told, "fulmar_accumulate_agent_reason")};
   MPI_Info_free(&told);
   MPI_Win_free(&win);
   return seen;
 }
 
-Seen look_at(const Kind& kind) {
+SeenWindows look_at(const Kind& kind) {
   MPI_Info info = MPI_INFO_NULL;
   MPI_Info_create(&info);
   if (*kind.granularity != '\0') MPI_Info_set(info, "mpi_accumulate_granularity", kind.granularity);
@@ -87,16 +87,16 @@ Seen look_at(const Kind& kind) {
       break;
   }
   MPI_Info_free(&info);
-  Seen seen = look_at(win);
+  SeenWindows seen = look_at(win);
   if (kind.memory == Memory::alloc_mem) MPI_Free_mem(memory);
   return seen;
 }
 
-void print_table(const std::vector<Seen>& all) {
+void print_table(const std::vector<SeenWindows>& all) {
   std::size_t kind_width = 0;
   std::size_t ways_width = 20;
   for (const Kind& kind : kinds) kind_width = std::max(kind_width, std::string(kind.name).size());
-  for (const Seen& seen : all) ways_width = std::max(ways_width, seen.ways.size());
+  for (const SeenWindows& seen : all) ways_width = std::max(ways_width, seen.ways.size());
   fmt::print("{:{}}  {:{}}  {:8}  {}\n", "window", kind_width, "the others' memory", ways_width,
              "agent", "why");
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -113,7 +113,7 @@ int show_windows() {
   int size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<Seen> all;
+  std::vector<SeenWindows> all;
   for (const Kind& kind : kinds) all.push_back(look_at(kind));
   if (rank == 0) {
     fmt::print(

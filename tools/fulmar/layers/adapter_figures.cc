@@ -9,7 +9,7 @@ namespace fulmar::layers {
 namespace {
 
 /// The first two papers' figures once more, where their channels lay.
-std::vector<Figure> design_figures() {
+std::vector<Figure> adapter_design_figures() {
   const std::vector<std::string> all{"verbs-basic", "verbs-piggyback", "verbs-pipeline",
                                      "verbs-zerocopy", "verbs-default"};
   return {
@@ -34,7 +34,7 @@ std::vector<Figure> design_figures() {
   };
 }
 
-std::vector<Figure> stack_figures() {
+std::vector<Figure> adapter_stack_figures() {
   const std::vector<Curve> latency{{"verbs-zerocopy", "latency", "channel"},
                                    {"verbs-ch3", "latency", "CH3"},
                                    {"verbs-default", "latency", "ADI3"}};
@@ -122,7 +122,7 @@ std::vector<Figure> announcement_figures() {
   };
 }
 
-std::vector<Figure> pattern_figures() {
+std::vector<Figure> adapter_pattern_figures() {
   return {
       {"Both directions at once over an adapter",
        in(rwapi, "figure 6.3, bidirectional ping-pong"),
@@ -149,8 +149,8 @@ std::vector<Figure> pattern_figures() {
 }  // namespace
 
 std::vector<Figure> adapter_figures() {
-  return joined({design_figures(), stack_figures(), kept_figures(), announcement_figures(),
-                 pattern_figures()});
+  return joined({adapter_design_figures(), adapter_stack_figures(), kept_figures(),
+                 announcement_figures(), adapter_pattern_figures()});
 }
 
 }  // namespace fulmar::layers

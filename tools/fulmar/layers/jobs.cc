@@ -52,25 +52,25 @@ std::vector<measure::Count> counts_of(const std::vector<measure::Results>& round
   return {};
 }
 
-double median_of(std::vector<double> values) {
+double median_in(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double median_of(const std::vector<measure::Point>& points, double measure::Point::* figure) {
+double median_in(const std::vector<measure::Point>& points, double measure::Point::* figure) {
   std::vector<double> values;
   for (const measure::Point& point : points) {
     values.push_back(point.*figure);
   }
-  return median_of(values);
+  return median_in(values);
 }
 
-measure::Point median_of(const std::vector<measure::Point>& points) {
+measure::Point median_in(const std::vector<measure::Point>& points) {
   measure::Point median = points.front();
-  median.median_ns = median_of(points, &measure::Point::median_ns);
-  median.low_ns = median_of(points, &measure::Point::low_ns);
-  median.high_ns = median_of(points, &measure::Point::high_ns);
+  median.median_ns = median_in(points, &measure::Point::median_ns);
+  median.low_ns = median_in(points, &measure::Point::low_ns);
+  median.high_ns = median_in(points, &measure::Point::high_ns);
   for (std::size_t i = 1; i < points.size(); ++i) {
     median.operations += points[i].operations;
     median.batches += points[i].batches;
@@ -186,7 +186,7 @@ measure::Results median_of(const std::vector<measure::Results>& rounds) {
   all.counts = counts_of(rounds);
   for (measure::Series& series : all.series) {
     for (measure::Point& point : series.points) {
-      point = median_of(points_of(rounds, series, point.bytes));
+      point = median_in(points_of(rounds, series, point.bytes));
     }
   }
   return all;

@@ -37,7 +37,7 @@ std::vector<Curve> curves_of(const std::array<int, n>& kilobytes, std::string (*
 }
 
 /// Which of the lengths is best for each of some sizes.
-Verdict judge_node(const Measured& measured) {
+Verdict judge_lengths_on_node(const Measured& measured) {
   std::string here;
   for (const std::size_t bytes : {4 * kib, 16 * kib, 64 * kib}) {
     std::optional<Value> best;
@@ -115,7 +115,7 @@ std::vector<Figure> length_figures() {
        "less "
        "than the copy. The paper has one such length, 32,000 bytes.",
        Figure::Form::microseconds, swept_sizes.back(), curves_of(node_kilobytes, node_name),
-       judge_node},
+       judge_lengths_on_node},
       {"The length from which an adapter moves messages", in(chemnitz, "section 2.4.1"),
        "With both handshakes in one, messages shorter than 32,000 bytes would gain from RDMA, too.",
        Figure::Form::microseconds, swept_sizes.back(), curves_of(adapter_kilobytes, adapter_name),

@@ -80,7 +80,7 @@ std::vector<Figure> figures_of(const char* where, const std::vector<std::string>
   return all;
 }
 
-Verdict judge_node(const Measured& measured) {
+Verdict judge_puts_on_node(const Measured& measured) {
   return judge_put(measured, "put-messages", "put-mapped");
 }
 Verdict judge_get(const Measured& measured) {
@@ -127,7 +127,7 @@ std::vector<Setting> one_sided_settings() {
 
 std::vector<Figure> one_sided_figures() {
   std::vector<Figure> node =
-      figures_of("on a node", {"put-messages", "put-mapped"}, judge_node, nullptr);
+      figures_of("on a node", {"put-messages", "put-mapped"}, judge_puts_on_node, nullptr);
   node.front().curves.push_back({"put-unmapped", "put-own"});
   node.push_back({"MPI_Get and MPI_Win_flush, on a node", in(mvapich2, "Gen2, MPI_Get latency"),
                   found_get, Form::microseconds, short_limit,

@@ -24,13 +24,13 @@ bool has_two_cores() {
 }
 
 /// Even values are the leader's to answer, odd ones the follower's.
-struct alignas(64) Line {
+struct alignas(64) SharedLine {
   std::atomic<std::uint32_t> turns = 0;
   std::atomic<bool> is_over = false;
 };
 
 /// Adds one whenever the count is of its parity.
-void follow(Line& line, std::uint32_t parity) {
+void follow(SharedLine& line, std::uint32_t parity) {
   while (!line.is_over.load(std::memory_order_relaxed)) {
     const std::uint32_t seen = line.turns.load(std::memory_order_acquire);
     if (seen % 2 == parity) line.turns.store(seen + 1, std::memory_order_release);
@@ -42,7 +42,7 @@ void follow(Line& line, std::uint32_t parity) {
 double probe_line_ns() {
   constexpr std::chrono::milliseconds length(5);
   if (!has_two_cores()) return 0;
-  Line line;
+  SharedLine line;
   std::thread other([&line] { follow(line, 1); });
   const auto begin = Clock::now();
   auto now = begin;

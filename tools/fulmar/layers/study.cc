@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
 #include "fulmar/layers/study.h"
+#include "fulmar/layers/reading.h"
 
 #include "fulmar/layers/applications.h"
 
@@ -9,9 +10,6 @@ namespace fulmar::layers {
 namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
-
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = kib * kib;
 
 const std::vector<std::size_t> short_sizes{1, 8, 64, 256, 1024, 4096};
 const std::vector<std::size_t> long_sizes{

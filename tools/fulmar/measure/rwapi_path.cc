@@ -10,8 +10,8 @@ namespace fulmar::measure {
 
 namespace {
 
-struct Calls {
-  explicit Calls(const LoadedLibrary& library) {
+struct RwapiCalls {
+  explicit RwapiCalls(const LoadedLibrary& library) {
     require(library.is_there(), rwapi_file);
     library.find("rwapi_init", init);
     library.find("rwapi_finalize", finalize);
@@ -82,7 +82,7 @@ class RwapiPath final : public MessagePath {
     here_ += result;
   }
 
-  Calls calls_;
+  RwapiCalls calls_;
   std::size_t bytes_;
   rwapi_node peer_;
   void* source_block_ = nullptr;

@@ -13,8 +13,8 @@ namespace fulmar::measure {
 
 namespace {
 
-struct Calls {
-  explicit Calls(const LoadedLibrary& library) {
+struct SisciCalls {
+  explicit SisciCalls(const LoadedLibrary& library) {
     require(library.is_there(), sisci_file);
     library.find("SCIInitialize", initialize);
     library.find("SCITerminate", terminate);
@@ -130,7 +130,7 @@ class SisciPath final : public MessagePath {
     check("SCIMapRemoteSegment");
   }
 
-  Calls calls_;
+  SisciCalls calls_;
   std::vector<std::byte> data_;
   sci_error_t error_ = SCI_ERR_OK;
   sci_desc_t device_ = nullptr;

@@ -14,8 +14,8 @@ namespace fulmar::measure {
 
 namespace {
 
-struct Calls {
-  explicit Calls(const LoadedLibrary& library) {
+struct ViplCalls {
+  explicit ViplCalls(const LoadedLibrary& library) {
     require(library.is_there(), vipl_file);
     library.find("VipOpenNic", open_nic);
     library.find("VipCloseNic", close_nic);
@@ -176,7 +176,7 @@ class ViplPath final : public MessagePath {
     --under_way_;
   }
 
-  Calls calls_;
+  ViplCalls calls_;
   std::size_t bytes_;
   ViplMemory kind_;
   VIP_NIC_HANDLE nic_ = nullptr;

@@ -20,7 +20,7 @@ using report::escape;
 using report::short_number;
 using Access = wire::TraceFileAccess;
 
-constexpr double ns_per_us = 1000;
+constexpr double ns_of_us = 1000;
 
 /// The rows, found by path, rank and call.
 class Rows {
@@ -116,12 +116,12 @@ void add_rank(Rows& rows, const wire::TraceFile& trace) {
   }
 }
 
-std::string microseconds(std::uint64_t ns) {
-  return short_number(static_cast<double>(ns) / ns_per_us);
+std::string text_in_us(std::uint64_t ns) {
+  return short_number(static_cast<double>(ns) / ns_of_us);
 }
 
-std::string each(std::uint64_t ns, std::uint64_t count) {
-  return count == 0 ? "" : microseconds(ns / count);
+std::string text_of_each(std::uint64_t ns, std::uint64_t count) {
+  return count == 0 ? "" : text_in_us(ns / count);
 }
 
 std::string range_of(const FileRow& row) {
@@ -150,7 +150,8 @@ std::string table_html(const std::vector<FileRow>& rows) {
         row.system_calls == 0
             ? ""
             : short_number(static_cast<double>(row.moved) / static_cast<double>(row.system_calls)),
-        each(row.total_ns, row.count), microseconds(row.disk_ns), microseconds(row.exchange_ns()));
+        text_of_each(row.total_ns, row.count), text_in_us(row.disk_ns),
+        text_in_us(row.exchange_ns()));
   }
   out += "</table></div>\n";
   if (rows.size() > most_html_rows) {
@@ -183,8 +184,8 @@ std::string file_text(const std::vector<FileRow>& rows) {
     }
     out += fmt::format("{:>6} {:<28} {:>7} {:>9} {:>12} {:>8} {:>10} {:>10} {:>12}  {}\n", row.rank,
                        row.call, row.count, row.exchanged, row.bytes, row.system_calls,
-                       each(row.total_ns, row.count), microseconds(row.disk_ns),
-                       microseconds(row.exchange_ns()), range_of(row));
+                       text_of_each(row.total_ns, row.count), text_in_us(row.disk_ns),
+                       text_in_us(row.exchange_ns()), range_of(row));
   }
   return out;
 }

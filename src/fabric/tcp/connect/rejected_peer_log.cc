@@ -5,7 +5,7 @@
 namespace fulmar::fabric::tcp {
 namespace {
 
-const char* text_of(Strangeness kind) {
+const char* complaint_of(Strangeness kind) {
   switch (kind) {
     case Strangeness::garbage:
       return "it speaks something else than this job";
@@ -34,7 +34,7 @@ void RejectedPeerLog::note(Strangeness kind, const std::string& who, std::uint64
     return;
   }
   memory.next_ns = now_ns + pause_ns;
-  std::string line = "tcp: a connection from " + who + " was refused: " + text_of(kind);
+  std::string line = "tcp: a connection from " + who + " was refused: " + complaint_of(kind);
   if (memory.unsaid != 0) line += " (and " + std::to_string(memory.unsaid) + " more like it)";
   memory.unsaid = 0;
   report_(owner_, line.c_str());

@@ -14,7 +14,7 @@ namespace fulmar::mpi {
 namespace {
 
 constexpr Count segment_bytes = 64 * 1024;
-constexpr int at_once = 2;
+constexpr int segments_at_once = 2;
 
 /// A place in the order in which segments travel. In step s the part of the rank s places back
 /// comes, segment by segment; in step s + 1 it goes on. Step 0 is the own part, which only goes.
@@ -66,7 +66,7 @@ struct Adding {
       : trip(of),
         own(operands),
         result(sums),
-        staging(*sums.type, own.address == sums.address ? of.most * at_once : 0),
+        staging(*sums.type, own.address == sums.address ? of.most * segments_at_once : 0),
         asked(of.settled({1, 0})),
         taken(asked),
         sent(of.settled({0, 0})) {}
@@ -76,17 +76,17 @@ struct Adding {
   [[nodiscard]] Data incoming_at(const At& at, int number) const noexcept {
     Data there = trip.in(result, at);
     if (in_place()) {
-      const Count offset = result.type->extent * trip.most * (number % at_once);
+      const Count offset = result.type->extent * trip.most * (number % segments_at_once);
       there.address = shifted(staging.address(), offset);
     }
     return there;
   }
   [[nodiscard]] bool may_ask() const noexcept {
-    return asked.step < trip.n && asked_count < taken_count + at_once;
+    return asked.step < trip.n && asked_count < taken_count + segments_at_once;
   }
   /// The own part at any time, others once they are added; no more than what comes needs.
   [[nodiscard]] bool may_send() const noexcept {
-    return sent.step < trip.n - 1 && sent_count < taken_count + at_once &&
+    return sent.step < trip.n - 1 && sent_count < taken_count + segments_at_once &&
            (sent.step == 0 || sent.before(taken));
   }
   void add(const Op& op) const {
@@ -102,21 +102,21 @@ struct Adding {
 
 /// After this, rank r has the result of part r + 1.
 CollTask add_trip(CollContext& exchange, Adding& work, const Op& op) {
-  Transfers incoming(exchange, at_once);
-  Transfers outgoing(exchange, at_once);
+  Transfers incoming(exchange, segments_at_once);
+  Transfers outgoing(exchange, segments_at_once);
   for (;;) {
     for (; work.may_ask(); ++work.asked_count, work.asked = work.trip.after(work.asked)) {
-      incoming.receive_at(work.asked_count % at_once,
+      incoming.receive_at(work.asked_count % segments_at_once,
                           work.incoming_at(work.asked, work.asked_count), exchange.neighbour(-1));
     }
     for (; work.may_send(); ++work.sent_count, work.sent = work.trip.after(work.sent)) {
-      const int place = work.sent_count % at_once;
+      const int place = work.sent_count % segments_at_once;
       co_await outgoing.wait_for(place);
       const Blocks& from = work.sent.step == 0 ? work.own : work.result;
       outgoing.send_at(place, as_const(work.trip.in(from, work.sent)), exchange.neighbour(1));
     }
     if (work.taken.step >= work.trip.n) break;
-    co_await incoming.wait_for(work.taken_count % at_once);
+    co_await incoming.wait_for(work.taken_count % segments_at_once);
     work.add(op);
     ++work.taken_count;
     work.taken = work.trip.after(work.taken);

@@ -12,7 +12,7 @@ namespace fulmar::mpi {
 namespace {
 
 constexpr Count piece_bytes = 128 * 1024;
-constexpr int at_once = 2;  ///< pieces that come, and as many that go
+constexpr int pieces_at_once = 2;  ///< pieces that come, and as many that go
 
 }  // namespace
 
@@ -34,17 +34,17 @@ CollTask bcast_chain(CollContext& exchange, Data data, int root) {
     return Data{shifted(flat.address, i * piece_bytes),
                 std::min(piece_bytes, bytes - i * piece_bytes), &byte};
   };
-  Transfers incoming(exchange, at_once);
-  Transfers outgoing(exchange, at_once);
-  for (Count i = 0; i < std::min<Count>(pieces, at_once) && !first; ++i) {
+  Transfers incoming(exchange, pieces_at_once);
+  Transfers outgoing(exchange, pieces_at_once);
+  for (Count i = 0; i < std::min<Count>(pieces, pieces_at_once) && !first; ++i) {
     incoming.receive_at(static_cast<int>(i), piece(i), exchange.neighbour(-1));
   }
   for (Count i = 0; i < pieces; ++i) {
-    const int place = static_cast<int>(i % at_once);
+    const int place = static_cast<int>(i % pieces_at_once);
     if (!first) {
       co_await incoming.wait_for(place);
-      if (i + at_once < pieces) {
-        incoming.receive_at(place, piece(i + at_once), exchange.neighbour(-1));
+      if (i + pieces_at_once < pieces) {
+        incoming.receive_at(place, piece(i + pieces_at_once), exchange.neighbour(-1));
       }
     }
     if (last) continue;

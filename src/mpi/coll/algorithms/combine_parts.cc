@@ -13,7 +13,7 @@
 namespace fulmar::mpi {
 namespace {
 
-constexpr int at_once = 8;
+constexpr int parts_at_once = 8;
 
 /// Operands of others, received in the order in which they are combined.
 struct Incoming {
@@ -26,8 +26,8 @@ struct Incoming {
   int used = 0;
 
   Incoming(CollContext& exchange, const Reduction& what)
-      : memory(what.type, what.count * std::min(at_once, exchange.size())),
-        transfers(exchange, std::min(at_once, exchange.size())),
+      : memory(what.type, what.count * std::min(parts_at_once, exchange.size())),
+        transfers(exchange, std::min(parts_at_once, exchange.size())),
         reduction(what),
         next(exchange.size() - 1),
         self(exchange.rank()) {}
@@ -37,7 +37,7 @@ struct Incoming {
     return shifted(memory.address(), reduction.type.extent * reduction.count * place(number));
   }
   void ask() noexcept {
-    while (next >= 0 && asked - used < std::min(at_once, transfers.capacity())) {
+    while (next >= 0 && asked - used < std::min(parts_at_once, transfers.capacity())) {
       if (next != self) {
         transfers.receive_at(place(asked), reduction.at(operand(asked)), next);
         ++asked;

@@ -16,7 +16,7 @@ using base::Error;
 
 namespace {
 
-constexpr int at_once = 64;
+constexpr int blocks_at_once = 64;
 
 CollTask gather_direct(CollContext& exchange, const Gather& call) {
   const int self = exchange.rank();
@@ -24,7 +24,7 @@ CollTask gather_direct(CollContext& exchange, const Gather& call) {
     co_await exchange.send(call.send, call.root);
     co_return;
   }
-  Transfers transfers(exchange, std::min(at_once, exchange.size()));
+  Transfers transfers(exchange, std::min(blocks_at_once, exchange.size()));
   for (int rank = 0; rank < exchange.size(); ++rank) {
     if (rank == self) continue;
     if (transfers.full()) co_await transfers.wait();

@@ -16,7 +16,7 @@ namespace fulmar::mpi {
 namespace {
 
 constexpr Count piece_bytes = 64 * 1024;
-constexpr int at_once = 2;
+constexpr int sums_at_once = 2;
 
 struct Chain {
   Reduction whole;
@@ -35,9 +35,9 @@ struct Chain {
 
 /// The first of the chain only sends.
 CollTask begin_chain(CollContext& exchange, const Chain& chain) {
-  Transfers outgoing(exchange, at_once);
+  Transfers outgoing(exchange, sums_at_once);
   for (Count i = 0; i < chain.pieces(); ++i) {
-    const int place = static_cast<int>(i % at_once);
+    const int place = static_cast<int>(i % sums_at_once);
     co_await outgoing.wait_for(place);
     outgoing.send_at(place, chain.part(i).at(shifted(chain.own, chain.offset(i))), chain.next);
   }
@@ -45,18 +45,19 @@ CollTask begin_chain(CollContext& exchange, const Chain& chain) {
 }
 
 CollTask pass_on(CollContext& exchange, const Chain& chain) {
-  const Scratch staging(chain.whole.type, std::min(chain.most, chain.whole.count) * (at_once + 1));
+  const Scratch staging(chain.whole.type,
+                        std::min(chain.most, chain.whole.count) * (sums_at_once + 1));
   if (staging.failed()) {
     exchange.note(staging.error());
     co_return;
   }
   const auto piece_at = [&](Count i) { return shifted(staging.address(), chain.offset(i % 3)); };
-  Transfers incoming(exchange, at_once);
-  Transfers outgoing(exchange, at_once);
+  Transfers incoming(exchange, sums_at_once);
+  Transfers outgoing(exchange, sums_at_once);
   incoming.receive_at(0, chain.part(0).at(piece_at(0)), chain.previous);
   for (Count i = 0; i < chain.pieces(); ++i) {
-    const int place = static_cast<int>(i % at_once);
-    const int other = static_cast<int>((i + 1) % at_once);
+    const int place = static_cast<int>(i % sums_at_once);
+    const int other = static_cast<int>((i + 1) % sums_at_once);
     // Piece i + 1 takes the buffer of piece i - 2, which has been sent.
     if (i + 1 < chain.pieces()) {
       co_await outgoing.wait_for(place);

@@ -20,13 +20,13 @@ using device::ShmCollAreaPool;
 namespace {
 
 /// What a rank posts.
-struct Offer {
+struct AreaOffer {
   std::uint64_t free_areas;    ///< bits
   std::uint64_t newest_round;  ///< on any collective area of the process
   AreaWish wish;
   std::uint32_t reserved;
 };
-static_assert(sizeof(Offer) == 24 && sizeof(Offer) <= wire::coll_slot_bytes);
+static_assert(sizeof(AreaOffer) == 24 && sizeof(AreaOffer) <= wire::coll_slot_bytes);
 
 constexpr std::uint64_t staged_areas = (std::uint64_t{1} << wire::staging_buffers_per_area) - 1;
 
@@ -36,16 +36,16 @@ ShmCollArea* area_for_offers(Comm& comm) noexcept {
   return compares_counts(comm) ? nullptr : idle_area(comm, comm.coll_area.get());
 }
 
-void post_offer(ShmCollArea& own, const Offer& offer) noexcept {
+void post_offer(ShmCollArea& own, const AreaOffer& offer) noexcept {
   own.post({sizeof offer, sizeof offer},
            [&](std::byte* to, base::StoreKind) { std::memcpy(to, &offer, sizeof offer); });
 }
 
 /// The offers of all members as one.
-Offer combined_offer(const ShmCollArea& own, const Offer& mine) noexcept {
-  Offer all = mine;
+AreaOffer combined_offer(const ShmCollArea& own, const AreaOffer& mine) noexcept {
+  AreaOffer all = mine;
   for (int member = 0; member < own.size(); ++member) {
-    Offer one;
+    AreaOffer one;
     if (!own.has_length(member, sizeof one)) return {0, 0, AreaWish::none, 0};  // of another call
     std::memcpy(&one, own.payload(member, sizeof one), sizeof one);
     all.free_areas &= one.free_areas;
@@ -55,7 +55,7 @@ Offer combined_offer(const ShmCollArea& own, const Offer& mine) noexcept {
   return all;
 }
 
-std::optional<std::uint32_t> choose_area(const Offer& all) noexcept {
+std::optional<std::uint32_t> choose_area(const AreaOffer& all) noexcept {
   const std::uint64_t staged = all.free_areas & staged_areas;
   const std::uint64_t plain = all.free_areas & ~staged_areas;
   const auto first_of = [](std::uint64_t areas) {
@@ -87,11 +87,11 @@ std::unique_ptr<RequestArea> RequestArea::agree(Comm& comm, AreaWish wish) {
   }
   ShmCollAreaPool& pool = comm.device->coll_areas();
   const std::uint64_t free_areas = pool.offer();
-  const Offer mine{free_areas, pool.newest_round(), wish, 0};
+  const AreaOffer mine{free_areas, pool.newest_round(), wish, 0};
   post_offer(*own, mine);
   std::unique_ptr<ShmCollArea> area;
   if (own->wait_all()) {
-    const Offer all = combined_offer(*own, mine);
+    const AreaOffer all = combined_offer(*own, mine);
     const std::optional<std::uint32_t> index = choose_area(all);
     if (index) area = take_area(comm, *index, all.newest_round);
   }
