@@ -36,6 +36,7 @@ function(fulmar_compile_together target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # The first is said of every type with a member of an unnamed namespace that is not in the main file. The others see
     # faults inside std::string's operator+ (gcc's bug 105651) when much is inlined. Sources alone are built with them.
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-array-bounds -Wno-restrict)
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-array-bounds -Wno-restrict
+                           -Wno-stringop-overflow)
   endif()
 endfunction()
