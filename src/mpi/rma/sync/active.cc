@@ -298,7 +298,11 @@ Error win_complete(Win& win) {
   }
   Error error;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (win.watch.check != nullptr) error = complete_opened(win, wire::rma_flush_shared);
+  if (win.watch.check != nullptr) {
+    error = complete_opened(win, wire::rma_flush_shared);
+  } else if (win.dynamic()) {
+    error = complete_opened(win);  // only the target knows what is attached
+  }
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     tell_complete(win, win.opened[i], win.origin.started[i]);
   }
