@@ -68,6 +68,8 @@ struct RmaTarget {
   bool left = false;
   /// An exposure epoch for it has failed, and its MPI_Win_complete of that is still to come.
   bool late = false;
+  /// The program has a pointer to its memory, by MPI_Win_shared_query.
+  bool loaded = false;
   wire::RmaControl* control = nullptr;  ///< null: not mapped here
   /// Where its memory lies in its own address space; 0: other processes cannot copy there.
   std::uint64_t remote = 0;

@@ -53,6 +53,14 @@ Error await_lock(Win& win, int rank) {
   return error;
 }
 
+Error note_loads(Win& win, int rank) {
+  win.target(rank).loaded = true;
+  if (win.access == AccessEpoch::lock_all && !win.unchecked && !win.target(rank).open) {
+    if (const Error bad = open_shared(win, rank); bad.failed()) return bad;
+  }
+  return await_lock(win, rank);
+}
+
 void mark_open(Win& win, int rank, TargetLock lock) {
   RmaTarget& target = win.target(rank);
   target.open = true;

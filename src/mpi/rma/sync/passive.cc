@@ -13,10 +13,11 @@
 /// a rank whose control line is mapped is taken here; of others it is asked for and not waited for: the
 /// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
 /// rank with the first operation on it. Locks that also protect loads and stores of this process are
-/// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
+/// held when the call returns: of its own memory, of all memory that MPI_Win_allocate_shared gave, and of what
+/// MPI_Win_shared_query has told the address of.
 ///
 /// Locks are acquired in the order of the calls, also those of different windows: MPI_Win_lock and
-/// MPI_Win_lock_all first wait for what was requested before, which includes the locks that operations
+/// MPI_Win_lock_all first wait for what their thread has requested before, which includes the locks that operations
 /// in an epoch of MPI_Win_lock_all have requested so far. So programs that take several locks in the
 /// same order in all processes cannot block each other.
 namespace fulmar::mpi {
@@ -30,11 +31,6 @@ Error check_locks(const Win& win) {
   if (!win.no_locks) return {};
   return failure(ErrorClass::rma_sync,
                  "%s was made with the info key no_locks; it cannot be locked", name_of(win));
-}
-
-/// Whether this process may load and store the memory of a rank, not only by operations.
-bool is_loaded(const Win& win, int rank) noexcept {
-  return rank == win.rank() || win.flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 LockMode mode_of(TargetLock lock) noexcept {
@@ -180,7 +176,7 @@ Error win_lock(int type, int rank, int assertion, Win& win) {
   }
   const TargetLock lock = mode == LockMode::shared ? TargetLock::shared : TargetLock::exclusive;
   mark_open(win, rank, checked ? lock : TargetLock::unchecked);
-  if (win.flavor != MPI_WIN_FLAVOR_SHARED) return {};
+  if (win.has_lock_of(rank) || !is_loaded(win, rank)) return {};
   const Error error = await_lock(win, rank);
   if (error.failed()) (void)win_unlock(rank, win);
   return error;
