@@ -41,9 +41,12 @@ void mark_open(Win& win, int rank, TargetLock lock);
 /// Opens one target of MPI_Win_lock_all: takes its lock, or requests it.
 [[nodiscard]] base::Error open_shared(Win& win, int rank);
 
-/// In place of a rank in Library::asked_lock: the locks that operations in an epoch of
+/// In place of a rank in World::asked_locks: the locks that operations in an epoch of
 /// MPI_Win_lock_all have requested.
 inline constexpr int asked_by_lock_all = -1;
+
+/// The calling thread has asked for this lock, which its next MPI_Win_lock waits for.
+void note_asked_lock(Win& win, int rank);
 
 /// Waits for the lock of an open target that was requested, and may not be granted yet.
 [[nodiscard]] base::Error await_lock(Win& win, int rank);
