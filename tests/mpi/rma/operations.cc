@@ -264,37 +264,6 @@ void check_get_accumulate(const Window& window) {
   }
 }
 
-/// MPI_NO_OP ignores the arguments of the origin, whatever they are (MPI 5.0, 12.3.4).
-void check_no_op(const Window& window) {
-  const int to = (rank + 1) % size;
-  MPI_Win_fence(0, window.get());
-  *window.memory<int>() = 70 + rank;
-  MPI_Win_fence(MPI_MODE_NOSUCCEED, window.get());
-  MPI_Datatype open = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(2, MPI_INT, &open);
-  // NOLINTNEXTLINE: not a datatype
-  const auto no_type = reinterpret_cast<MPI_Datatype>(MPI_COMM_WORLD);
-  MPI_Win_lock(MPI_LOCK_SHARED, to, 0, window.get());
-  for (MPI_Datatype type : {MPI_DATATYPE_NULL, open, no_type}) {
-    int fetched = -1;
-    expect_equal(MPI_Get_accumulate(nullptr, -5, type, &fetched, 1, MPI_INT, to, window.at(to, 0),
-                                    1, MPI_INT, MPI_NO_OP, window.get()),
-                 MPI_SUCCESS, "MPI_Get_accumulate");
-    MPI_Win_flush(to, window.get());
-    expect_equal(fetched, 70 + to, "what MPI_Get_accumulate fetches");
-    fetched = -1;
-    MPI_Request request = MPI_REQUEST_NULL;
-    expect_equal(MPI_Rget_accumulate(nullptr, -5, type, &fetched, 1, MPI_INT, to, window.at(to, 0),
-                                     1, MPI_INT, MPI_NO_OP, window.get(), &request),
-                 MPI_SUCCESS, "MPI_Rget_accumulate");
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    expect_equal(fetched, 70 + to, "what MPI_Rget_accumulate fetches");
-  }
-  MPI_Win_unlock(to, window.get());
-  MPI_Type_free(&open);
-  MPI_Win_fence(0, window.get());
-}
-
 void check_requests(const Window& window) {
   const int to = (rank + 1) % size;
   for (const int length : lengths) {
@@ -360,7 +329,6 @@ int main(int argc, char** argv) {
     check_fetch(window);
     check_swap(window);
     check_get_accumulate(window);
-    check_no_op(window);
     check_requests(window);
     check_nobody(window);
   }
