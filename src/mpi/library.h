@@ -250,13 +250,6 @@ class Library {
   };
   std::vector<SessionBuffer> session_buffers;
 
-  /// The lock that MPI_Win_lock asked a target for last, while it may not be granted yet (mpi/rma).
-  struct AskedLock {
-    Win* win = nullptr;
-    int rank = 0;
-    bool operator==(const AskedLock&) const = default;
-  };
-  AskedLock asked_lock;
   /// A one-sided operation has failed with proc_failed. Communicators may learn of that failure later.
   bool told_failure = false;
 

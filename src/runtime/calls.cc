@@ -18,6 +18,7 @@
 #include "base/engine_lock.h"
 #include "mpi/attr/attributes.h"
 #include "mpi/info/info.h"
+#include "mpi/rma/last_use.h"
 #include "mpi/spawn/calls.h"
 #include "mpi/spawn/launch_service.h"
 #include "runtime/abort.h"
@@ -88,7 +89,7 @@ Error init_thread(int* /*argc*/, char*** /*argv*/, int required, int& provided) 
 }
 
 Error finalize() {
-  const std::lock_guard guard(init_lock());
+  std::unique_lock guard(init_lock());
   Process& process = runtime::process();
   if (process.world_state != WorldState::open) {
     return base::failure(ErrorClass::other, process.world_state == WorldState::before
@@ -109,8 +110,14 @@ Error finalize() {
                            "a delete function of MPI_COMM_SELF called MPI_Finalize itself");
     }
     process.world_state = WorldState::finalizing;
+  }
+  guard.unlock();  // other threads may begin and end sessions meanwhile
+  {
+    const base::EngineGuard lock(library.lock);
+    mpi::await_other_users(library, 0);
     library.device->drain();
   }
+  guard.lock();
   process.close_world();
   process.leave();
   return {};

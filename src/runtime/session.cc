@@ -6,6 +6,7 @@
 
 #include "mpi/info/info.h"
 #include "mpi/p2p/buffered.h"
+#include "mpi/rma/last_use.h"
 #include "mpi/session/session.h"
 #include "runtime/calls.h"
 #include "runtime/init_lock.h"
@@ -72,9 +73,14 @@ Error session_init(mpi::Library& library, mpi::Info* info, mpi::Errhandler& errh
 }
 
 Error session_finalize(mpi::Handle<mpi::Session> session) {
-  const std::lock_guard guard(init_lock());
   Process& process = runtime::process();
   mpi::Library& library = process.library();
+  {
+    const base::EngineGuard lock(library.lock);
+    const auto* object = library.find<mpi::Session>(*session.where);
+    if (object != nullptr) mpi::await_other_users(library, object->handle);
+  }
+  const std::lock_guard guard(init_lock());
   {
     const base::EngineGuard lock(library.lock);
     // Since the handle was checked, another thread may have been faster.

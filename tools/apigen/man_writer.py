@@ -73,6 +73,8 @@ def _meaning(spec, parameter):
         meaning += f'; {notes[parameter.at]}'
     if parameter.unless_in_place:
         meaning += f'; not significant where {parameter.unless_in_place} is MPI_IN_PLACE'
+    if parameter.unless_no_op:
+        meaning += f'; not significant where {parameter.unless_no_op} is MPI_NO_OP'
     return meaning
 
 

@@ -65,7 +65,7 @@ def _combination(spec, parameters, at):
         part = parameters[at:at + len(combination.kinds)]
         fits = tuple(p.kind for p in part) == combination.kinds
         same_place = len({p.at for p in part}) == 1
-        if fits and same_place and not any(p.is_array or p.unless_in_place for p in part):
+        if fits and same_place and not any(p.is_array or p.unless_in_place or p.unless_no_op for p in part):
             return combination
     return None
 
@@ -82,6 +82,8 @@ def _peer(function, direction):
 def _wrapped(parameter, wrapper):
     if parameter.unless_in_place:
         wrapper = f'api::unless_in_place({parameter.unless_in_place}, {wrapper})'
+    if parameter.unless_no_op:
+        wrapper = f'api::unless_no_op({parameter.unless_no_op}, {wrapper})'
     if parameter.at:
         wrapper = f'api::at<api::Significant::{parameter.at}>({wrapper})'
     return wrapper
@@ -119,7 +121,7 @@ def wrappers(spec, symbol):
             if parameter.kind.startswith('callback:') and '/' in parameter.kind:
                 name = f'CallbackOf<{_either(parameter.kind)}>'
         headers.add(header)
-        if parameter.at or parameter.unless_in_place:
+        if parameter.is_conditional():
             headers.add('significance')
         expressions.append(_wrapped(parameter, f'api::{name}{{{first}, {", ".join(names)}}}'))
         at += 1

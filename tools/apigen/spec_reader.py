@@ -37,6 +37,10 @@ class Parameter:
     length: str = ''
     at: str = ''
     unless_in_place: str = ''
+    unless_no_op: str = ''
+
+    def is_conditional(self):
+        return bool(self.at or self.unless_in_place or self.unless_no_op)
 
 
 @dataclasses.dataclass
@@ -152,7 +156,7 @@ def _read_parameter(where, text):
     extra = _attributes(rest)
     return Parameter(name, array[1] if array else kind, direction, bool(array),
                      array[2] if array else '', extra.pop('at', ''),
-                     extra.pop('unless_in_place', ''))
+                     extra.pop('unless_in_place', ''), extra.pop('unless_no_op', ''))
 
 
 def _read_chapter(path):
@@ -241,7 +245,7 @@ def _check(spec):
                      or parameter.kind.startswith(('callback:', 'MPI_T_')))
             if not known:
                 raise SpecError(f'{function.name}: unknown kind {parameter.kind}')
-            for other in (parameter.length, parameter.unless_in_place):
+            for other in (parameter.length, parameter.unless_in_place, parameter.unless_no_op):
                 if other and other not in names:
                     raise SpecError(f'{function.name}: {parameter.name} names {other}, '
                                     'which is no parameter')

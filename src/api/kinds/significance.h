@@ -85,4 +85,20 @@ UnlessInPlace<Inner> unless_in_place(const void* buffer, Inner wrapper) noexcept
   return UnlessInPlace<Inner>(buffer, wrapper);
 }
 
+/// Significant unless the operation of the call is MPI_NO_OP, which uses nothing of the origin (12.3.4).
+template <class Inner>
+struct UnlessNoOp : Conditional<Inner> {
+  MPI_Op op;
+
+  UnlessNoOp(MPI_Op operation, Inner wrapper) noexcept
+      : Conditional<Inner>(wrapper), op(operation) {}
+
+  bool check(Scope& scope) noexcept { return this->check_if(scope, op != MPI_NO_OP); }
+};
+
+template <class Inner>
+UnlessNoOp<Inner> unless_no_op(MPI_Op op, Inner wrapper) noexcept {
+  return UnlessNoOp<Inner>(op, wrapper);
+}
+
 }  // namespace fulmar::api

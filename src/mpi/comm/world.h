@@ -2,6 +2,8 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <span>
 #include <unordered_set>
@@ -15,6 +17,7 @@
 namespace fulmar::mpi {
 
 class NodeHeaps;
+struct Win;
 
 /// The context ids that this process gives by itself: multiples of 8, so that three
 /// bits are left for the kind of message (Comm::collective_bit and its neighbours). Those that the
@@ -93,6 +96,14 @@ struct World {
   /// FULMAR_CHECK=rma: windows that are made from now on are checked (mpi/rma/access_record.h).
   bool checks_windows = false;
   RmaCounters rma;  ///< of all windows of this process
+  /// A lock of a window that a thread has asked a target for, while it may not be granted yet (mpi/rma).
+  struct AskedLock {
+    Win* win;
+    int rank;
+    pid_t thread;  ///< of gettid: a thread that begins when another ends has another one
+    bool operator==(const AskedLock&) const = default;
+  };
+  std::vector<AskedLock> asked_locks;
   /// The progress thread, which executes requests of other hosts while the program computes.
   struct {
     /// Starts it; to be called without the lock of the library. Null: FULMAR_RMA_THREAD=never.

@@ -27,7 +27,8 @@ base::Error win_attach(Win& win, void* base, Count size);
 base::Error win_detach(Win& win, const void* base);
 /// MPI_ERR_RMA_SYNC while an epoch is open.
 base::Error win_free(Library& library, ErrorTarget& target, Handle<Win> win);
-/// Memory of ranks that is not mapped here has size 0 and a null address.
+/// Memory of ranks that is not mapped here has size 0 and a null address. That of others is under their locks from now
+/// on: in a passive target epoch this call waits for the lock.
 base::Error win_shared_query(Win& win, int rank, Count& size, CountOut unit, void*& base);
 
 base::Error win_get_group(Library& library, Win& win, MPI_Group& out);

@@ -389,7 +389,10 @@ Error win_shared_query(Win& win, int rank, Count& size, CountOut unit, void*& ba
   const RmaTarget& target = win.target(rank);
   base = target.memory;
   size = target.memory != nullptr ? target.size : 0;
-  return unit.set(target.memory != nullptr ? target.unit : 0);
+  if (const Error bad = unit.set(target.memory != nullptr ? target.unit : 0); bad.failed()) {
+    return bad;
+  }
+  return target.memory == nullptr || rank == win.rank() ? Error{} : note_loads(win, rank);
 }
 
 Error win_attach(Win& win, void* base, Count size) {

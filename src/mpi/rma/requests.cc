@@ -352,18 +352,15 @@ Error complete_locally(Win& win, int rank) {
   return take_error(win, rank);
 }
 
-/// By index, here and wherever there is a wait: other threads may open targets meanwhile.
 Error complete_opened(Win& win, std::uint8_t flags) {
-  for (std::size_t i = 0; i < win.opened.size(); ++i) {
-    const int rank = win.opened[i];
+  for_each_opened(win, [&](int rank) {
     if (win.target(rank).dirty) ask_for_end(win, rank, RmaCall::flush, flags);
-  }
+  });
   Error error;
-  for (std::size_t i = 0; i < win.opened.size(); ++i) {
-    const int rank = win.opened[i];
+  for_each_opened(win, [&](int rank) {
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
-  }
+  });
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return error;
 }

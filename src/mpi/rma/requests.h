@@ -46,6 +46,16 @@ base::Error complete_locally(Win& win, int rank);
 /// Sends what makes the target tell that all operations to `rank` are complete, `flush` or `unlock`.
 /// `complete_locally` waits for the answer. `flags` are those of a checked window's `flush`.
 void ask_for_end(Win& win, int rank, wire::RmaCall call, std::uint8_t flags = 0);
+/// Calls `step(rank)` for each open target. It may wait, and other threads may open and close targets
+/// meanwhile: what is there then is gone through again, which costs nothing where nothing is left to do.
+template <class Step>
+void for_each_opened(Win& win, Step&& step) {
+  for (std::size_t i = 0; i < win.opened.size();) {
+    const std::uint32_t unlocks = win.unlocks;
+    step(win.opened[i]);
+    i = win.unlocks == unlocks ? i + 1 : 0;
+  }
+}
 /// Waits until the operations to all targets that are open are complete at their targets.
 base::Error complete_opened(Win& win, std::uint8_t flags = 0);
 /// The first failure of operations to a target since the last call, which is forgotten with it.

@@ -32,7 +32,13 @@ class WindowWait;
 struct WindowCheck;
 
 /// What an access epoch of this process holds open at a target.
-enum class TargetLock : std::uint8_t { none, shared, exclusive, unchecked };
+enum class TargetLock : std::uint8_t {
+  none,
+  awaited,  ///< a thread waits for the lock of MPI_Win_lock_all; the target is not open yet
+  shared,
+  exclusive,
+  unchecked,
+};
 
 /// One rank of a window as this process sees it. The first fields are what the straight way of an
 /// operation reads.
@@ -68,6 +74,8 @@ struct RmaTarget {
   bool left = false;
   /// An exposure epoch for it has failed, and its MPI_Win_complete of that is still to come.
   bool late = false;
+  /// The program has a pointer to its memory, by MPI_Win_shared_query.
+  bool loaded = false;
   wire::RmaControl* control = nullptr;  ///< null: not mapped here
   /// Where its memory lies in its own address space; 0: other processes cannot copy there.
   std::uint64_t remote = 0;
@@ -163,9 +171,11 @@ struct Win : ErrorHolder {
   } shown;
   void* base = nullptr;          ///< of this rank
   std::vector<int> opened;       ///< targets that are open in an epoch of start, lock or lock_all
+  std::uint32_t unlocks = 0;     ///< how often a rank has left `opened`
   std::uint32_t null_locks = 0;  ///< of MPI_PROC_NULL
   RmaExposure exposure;
   std::uint32_t lock_waits = 0;      ///< threads that wait for locks of mapped ranks
+  std::uint32_t opening_waits = 0;   ///< threads that wait until another one has opened a target
   std::uint32_t direct_flushes = 0;  ///< since the last look at progress
   std::uint64_t busy = 0;            ///< messages of this window under way in this process
   AttributeSet attributes;

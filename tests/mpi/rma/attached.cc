@@ -120,6 +120,36 @@ void check_request(int target) {
   MPI_Win_unlock_all(memory.win());
 }
 
+MPI_Group group_of(const Pieces& memory, int rank) {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Win_get_group(memory.win(), &all);
+  MPI_Group_incl(all, 1, &rank, &group);
+  MPI_Group_free(&all);
+  return group;
+}
+
+/// A put behind the first piece of `target` fails in MPI_Win_complete at the latest, and no later call does.
+void check_started(int target, int origin) {
+  const Pieces memory;
+  MPI_Group targets = group_of(memory, target);
+  MPI_Group origins = group_of(memory, origin);
+  const std::int32_t value = 17;
+  const MPI_Aint inside = memory.place(target, 0);
+  const MPI_Aint outside = inside + 16 * static_cast<MPI_Aint>(sizeof value);
+  for (const MPI_Aint place : {outside, inside}) {
+    MPI_Win_post(origins, 0, memory.win());
+    MPI_Win_start(targets, 0, memory.win());
+    const int put = MPI_Put(&value, 1, MPI_INT32_T, target, place, 1, MPI_INT32_T, memory.win());
+    const int ended = MPI_Win_complete(memory.win());
+    expect_class(put != MPI_SUCCESS ? put : ended,
+                 place == outside ? MPI_ERR_RMA_RANGE : MPI_SUCCESS, "a put between post and wait");
+    expect_equal(MPI_Win_wait(memory.win()), MPI_SUCCESS, "the exposure epoch");
+  }
+  MPI_Group_free(&targets);
+  MPI_Group_free(&origins);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -130,5 +160,6 @@ int main(int argc, char** argv) {
   check_all_pieces(next, (rank + size - 1) % size);
   check_beyond_pieces(next);
   check_request(next);
+  check_started(next, (rank + size - 1) % size);
   return test::finish();
 }

@@ -129,6 +129,33 @@ void check_ops(const Window& window) {
   expect_equal(*window.memory<int>(), 0, "the window after refused operations");
 }
 
+/// MPI_NO_OP ignores the arguments of the origin, whatever they are (MPI 5.0, 12.3.4).
+void check_no_op(const Window& window) {
+  MPI_Datatype open = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(2, MPI_INT, &open);
+  // NOLINTNEXTLINE: not a datatype
+  const auto no_type = reinterpret_cast<MPI_Datatype>(MPI_COMM_WORLD);
+  MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
+  for (MPI_Datatype type : {MPI_DATATYPE_NULL, open, no_type}) {
+    int fetched = -1;
+    expect_equal(MPI_Get_accumulate(nullptr, -5, type, &fetched, 1, MPI_INT, last,
+                                    window.at(last, 0), 1, MPI_INT, MPI_NO_OP, window.get()),
+                 MPI_SUCCESS, "MPI_Get_accumulate");
+    MPI_Win_flush(last, window.get());
+    expect_equal(fetched, 0, "what MPI_Get_accumulate fetches");
+    fetched = -1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    expect_equal(
+        MPI_Rget_accumulate(nullptr, -5, type, &fetched, 1, MPI_INT, last, window.at(last, 0), 1,
+                            MPI_INT, MPI_NO_OP, window.get(), &request),
+        MPI_SUCCESS, "MPI_Rget_accumulate");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect_equal(fetched, 0, "what MPI_Rget_accumulate fetches");
+  }
+  MPI_Win_unlock(last, window.get());
+  MPI_Type_free(&open);
+}
+
 /// Accesses outside; in dynamic windows of other ranks they are detected when the epoch ends.
 void check_range(const Window& window, Kind kind, std::size_t bytes) {
   MPI_Win_lock(MPI_LOCK_SHARED, last, 0, window.get());
@@ -191,6 +218,7 @@ int main(int argc, char** argv) {
     check_epochs(window);
     check_arguments(window);
     check_ops(window);
+    check_no_op(window);
     check_range(window, kind, bytes);
   }
   check_making();

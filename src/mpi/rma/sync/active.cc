@@ -221,7 +221,7 @@ Error check_exposed(const Win& win) {
 
 void give_up_epochs(Win& win) {
   if (win.access == AccessEpoch::lock_all) (void)win_unlock_all(win);
-  while (win.access == AccessEpoch::lock)
+  while (win.access == AccessEpoch::lock && (!win.opened.empty() || win.null_locks != 0))
     (void)win_unlock(win.opened.empty() ? MPI_PROC_NULL : win.opened.back(), win);
   if (win.access == AccessEpoch::start) {
     (void)complete_opened(win);
@@ -298,15 +298,18 @@ Error win_complete(Win& win) {
   }
   Error error;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (win.watch.check != nullptr) error = complete_opened(win, wire::rma_flush_shared);
+  if (win.watch.check != nullptr) {
+    error = complete_opened(win, wire::rma_flush_shared);
+  } else if (win.dynamic()) {
+    error = complete_opened(win);  // only the target knows what is attached
+  }
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     tell_complete(win, win.opened[i], win.origin.started[i]);
   }
-  for (std::size_t i = 0; i < win.opened.size(); ++i) {
-    const int rank = win.opened[i];
+  for_each_opened(win, [&](int rank) {
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
-  }
+  });
   close_targets(win);
   return error;
 }

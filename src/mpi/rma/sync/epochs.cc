@@ -2,8 +2,15 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "mpi/rma/sync/epochs.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi/comm/world.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sync/lock_queue.h"
+#include "mpi/rma/sync/wait_note.h"
 
 namespace fulmar::mpi {
 
@@ -31,14 +38,47 @@ const char* text_of(AccessEpoch epoch) noexcept {
 
 }  // namespace
 
-Error open_shared(Win& win, int rank) {
-  if (win.has_lock_of(rank)) {
-    if (const Error bad = acquire_lock(win, rank, LockMode::shared); bad.failed()) return bad;
-  } else {
-    send_notice(win, rank, wire::RmaCall::lock_shared);
-    Library::AskedLock& asked = win.library->asked_lock;
-    if (asked.win == nullptr) asked = {&win, asked_by_lock_all};
+void note_asked_lock(Win& win, int rank) {
+  std::vector<World::AskedLock>& asked = win.library->world->asked_locks;
+  const World::AskedLock own{&win, rank, ::gettid()};
+  if (std::find(asked.begin(), asked.end(), own) == asked.end()) asked.push_back(own);
+}
+
+namespace {
+
+/// Another thread waits for the lock of this target: until it has it, or has failed to get it.
+[[gnu::cold]] void await_opening(Win& win, int rank) {
+  const RmaTarget& target = win.target(rank);
+  const WindowWait wait(win, WindowWait::For::lock, rank);
+  ++win.opening_waits;
+  win.device->wait([&]() noexcept { return target.lock != TargetLock::awaited; }, wait.note());
+  --win.opening_waits;
+}
+
+/// Takes the shared lock of a mapped control line. It is one for all threads: with a ticket for each, another
+/// process that wants the lock to itself could stand between two of them, and all three would wait for ever.
+Error acquire_shared(Win& win, int rank) {
+  RmaTarget& target = win.target(rank);
+  target.lock = TargetLock::awaited;
+  const Error error = acquire_lock(win, rank, LockMode::shared);
+  target.lock = TargetLock::none;
+  if (error.ok()) mark_open(win, rank, TargetLock::shared);
+  if (win.opening_waits != 0) [[unlikely]] {
+    win.device->wake_waiters();
+    (void)win.device->progress();
   }
+  return error;
+}
+
+}  // namespace
+
+Error open_shared(Win& win, int rank) {
+  const RmaTarget& target = win.target(rank);
+  while (target.lock == TargetLock::awaited) await_opening(win, rank);
+  if (target.open) return {};
+  if (win.has_lock_of(rank)) return acquire_shared(win, rank);
+  send_notice(win, rank, wire::RmaCall::lock_shared);
+  note_asked_lock(win, asked_by_lock_all);
   mark_open(win, rank, TargetLock::shared);
   return {};
 }
@@ -51,6 +91,14 @@ Error await_lock(Win& win, int rank) {
   const Error error = complete_locally(win, rank);
   target.granted = error.ok();
   return error;
+}
+
+Error note_loads(Win& win, int rank) {
+  win.target(rank).loaded = true;
+  if (win.access == AccessEpoch::lock_all && !win.unchecked && !win.target(rank).open) {
+    if (const Error bad = open_shared(win, rank); bad.failed()) return bad;
+  }
+  return await_lock(win, rank);
 }
 
 void mark_open(Win& win, int rank, TargetLock lock) {

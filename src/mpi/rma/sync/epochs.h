@@ -41,12 +41,24 @@ void mark_open(Win& win, int rank, TargetLock lock);
 /// Opens one target of MPI_Win_lock_all: takes its lock, or requests it.
 [[nodiscard]] base::Error open_shared(Win& win, int rank);
 
-/// In place of a rank in Library::asked_lock: the locks that operations in an epoch of
+/// In place of a rank in World::asked_locks: the locks that operations in an epoch of
 /// MPI_Win_lock_all have requested.
 inline constexpr int asked_by_lock_all = -1;
 
+/// The calling thread has asked for this lock, which its next MPI_Win_lock waits for.
+void note_asked_lock(Win& win, int rank);
+
 /// Waits for the lock of an open target that was requested, and may not be granted yet.
 [[nodiscard]] base::Error await_lock(Win& win, int rank);
+
+/// Whether this process may load and store the memory of a rank, not only by operations: its lock has to be held
+/// then, not only asked for, when the call that takes it returns.
+[[nodiscard]] inline bool is_loaded(const Win& win, int rank) noexcept {
+  return rank == win.rank() || win.flavor == MPI_WIN_FLAVOR_SHARED ||
+         win.targets[static_cast<std::size_t>(rank)].loaded;
+}
+/// The program is given a pointer to the memory of a rank. In a passive target epoch this waits for the lock.
+[[nodiscard]] base::Error note_loads(Win& win, int rank);
 
 /// MPI_ERR_RMA_SYNC where no epoch of MPI_Win_lock or MPI_Win_lock_all is open, which `call` needs.
 [[nodiscard]] base::Error check_passive(const Win& win, const char* call);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026 the Fulmar authors
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <vector>
 
+#include "mpi/comm/world.h"
 #include "mpi/rma/calls.h"
 #include "mpi/rma/requests.h"
 #include "mpi/rma/sync/epochs.h"
@@ -13,10 +16,11 @@
 /// a rank whose control line is mapped is taken here; of others it is asked for and not waited for: the
 /// target carries out what follows when it has granted it. MPI_Win_lock_all takes the lock of a
 /// rank with the first operation on it. Locks that also protect loads and stores of this process are
-/// held when the call returns: of its own memory, and of all memory that MPI_Win_allocate_shared gave.
+/// held when the call returns: of its own memory, of all memory that MPI_Win_allocate_shared gave, and of what
+/// MPI_Win_shared_query has told the address of.
 ///
 /// Locks are acquired in the order of the calls, also those of different windows: MPI_Win_lock and
-/// MPI_Win_lock_all first wait for what was requested before, which includes the locks that operations
+/// MPI_Win_lock_all first wait for what their thread has requested before, which includes the locks that operations
 /// in an epoch of MPI_Win_lock_all have requested so far. So programs that take several locks in the
 /// same order in all processes cannot block each other.
 namespace fulmar::mpi {
@@ -30,11 +34,6 @@ Error check_locks(const Win& win) {
   if (!win.no_locks) return {};
   return failure(ErrorClass::rma_sync,
                  "%s was made with the info key no_locks; it cannot be locked", name_of(win));
-}
-
-/// Whether this process may load and store the memory of a rank, not only by operations.
-bool is_loaded(const Win& win, int rank) noexcept {
-  return rank == win.rank() || win.flavor == MPI_WIN_FLAVOR_SHARED;
 }
 
 LockMode mode_of(TargetLock lock) noexcept {
@@ -51,10 +50,18 @@ std::vector<int> requested_by_lock_all(const Win& win) {
   return ranks;
 }
 
-/// Waits until the lock that was requested last is granted. Errors stay with its target.
-void await_asked_lock(Library& library) {
-  while (library.asked_lock.win != nullptr) {
-    const Library::AskedLock asked = library.asked_lock;
+/// Waits until the locks that this thread has requested are granted. Errors stay with their targets.
+void await_asked_locks(Library& library) {
+  std::vector<World::AskedLock>& all = library.world->asked_locks;
+  if (all.empty()) [[likely]]
+    return;
+  const auto is_own = [self = ::gettid()](const World::AskedLock& asked) {
+    return asked.thread == self;
+  };
+  for (;;) {
+    const auto found = std::find_if(all.begin(), all.end(), is_own);
+    if (found == all.end()) return;
+    const World::AskedLock asked = *found;
     Win& win = *asked.win;
     library.acquire(win);  // another thread may unlock and free it meanwhile
     const std::vector<int> ranks =
@@ -65,20 +72,35 @@ void await_asked_lock(Library& library) {
       return std::all_of(ranks.begin(), ranks.end(),
                          [&](int rank) { return win.target(rank).pending == 0; });
     });
-    if (library.asked_lock == asked) library.asked_lock = {};
+    std::erase(all, asked);
     library.release(win);
   }
 }
 
+/// Nobody needs to wait for it any more.
+void forget_asked_lock(const Win& win, int rank) noexcept {
+  std::vector<World::AskedLock>& all = win.library->world->asked_locks;
+  if (all.empty()) [[likely]]
+    return;
+  std::erase_if(
+      all, [&](const World::AskedLock& asked) { return asked.win == &win && asked.rank == rank; });
+}
+
 /// Takes the lock, or asks for it.
 Error lock_target(Win& win, int rank, LockMode mode) {
-  await_asked_lock(*win.library);
   if (win.has_lock_of(rank)) return acquire_lock(win, rank, mode);
-  win.library->asked_lock = {&win, rank};
+  note_asked_lock(win, rank);
   send_notice(
       win, rank,
       mode == LockMode::shared ? wire::RmaCall::lock_shared : wire::RmaCall::lock_exclusive);
   return {};
+}
+
+/// Ends the epoch of MPI_Win_lock where no thread has a lock or waits for one. `next`: what is open then.
+void end_if_unlocked(Win& win, AccessEpoch next = AccessEpoch::none) noexcept {
+  if (!win.opened.empty() || win.null_locks != 0 || win.lock_waits != 0) return;
+  win.access = next;
+  forget_tickets(win);
 }
 
 /// Asks that everything on the way to `rank` become complete there and, where the lock is the target's
@@ -158,6 +180,8 @@ Error win_lock(int type, int rank, int assertion, Win& win) {
   }
   if (const Error bad = check_assertion(assertion, MPI_MODE_NOCHECK); bad.failed()) return bad;
   if (const Error bad = check_locks(win); bad.failed()) return bad;
+  const bool checked = (assertion & MPI_MODE_NOCHECK) == 0;
+  if (checked && rank != MPI_PROC_NULL) await_asked_locks(*win.library);
   if (rank != MPI_PROC_NULL && win.target(rank).open && win.access == AccessEpoch::lock) {
     return failure(ErrorClass::rma_sync, "argument rank: rank %d of %s is locked already", rank,
                    name_of(win));
@@ -170,17 +194,16 @@ Error win_lock(int type, int rank, int assertion, Win& win) {
     ++win.null_locks;
     return {};
   }
-  const bool checked = (assertion & MPI_MODE_NOCHECK) == 0;
   const LockMode mode = type == MPI_LOCK_SHARED ? LockMode::shared : LockMode::exclusive;
   if (checked) {
     if (const Error bad = lock_target(win, rank, mode); bad.failed()) {
-      win.access = before;
+      end_if_unlocked(win, before == AccessEpoch::lock ? AccessEpoch::none : before);
       return bad;
     }
   }
   const TargetLock lock = mode == LockMode::shared ? TargetLock::shared : TargetLock::exclusive;
   mark_open(win, rank, checked ? lock : TargetLock::unchecked);
-  if (win.flavor != MPI_WIN_FLAVOR_SHARED) return {};
+  if (win.has_lock_of(rank) || !is_loaded(win, rank)) return {};
   const Error error = await_lock(win, rank);
   if (error.failed()) (void)win_unlock(rank, win);
   return error;
@@ -200,16 +223,14 @@ Error win_unlock(int rank, Win& win) {
     RmaTarget& target = win.target(rank);
     if (!target.open) return not_locked(win, rank);
     begin_unlock(win, rank);
-    if (win.library->asked_lock == Library::AskedLock{&win, rank}) win.library->asked_lock = {};
+    forget_asked_lock(win, rank);
     error = finish_unlock(win, rank);
     target.open = false;
     target.lock = TargetLock::none;
     std::erase(win.opened, rank);
+    ++win.unlocks;
   }
-  if (win.opened.empty() && win.null_locks == 0) {
-    win.access = AccessEpoch::none;
-    forget_tickets(win);
-  }
+  end_if_unlocked(win);
   return error;
 }
 
@@ -221,7 +242,7 @@ Error win_lock_all(int assertion, Win& win) {
   }
   win.unchecked = (assertion & MPI_MODE_NOCHECK) != 0;
   if (win.unchecked) return {};
-  await_asked_lock(*win.library);
+  await_asked_locks(*win.library);
   for (int rank = 0; rank < win.size(); ++rank) {
     if (!is_loaded(win, rank)) continue;
     Error error = open_shared(win, rank);
@@ -238,8 +259,7 @@ Error win_unlock_all(Win& win) {
     return failure(ErrorClass::rma_sync, "%s is not locked by MPI_Win_lock_all", name_of(win));
   }
   for (std::size_t i = 0; i < win.opened.size(); ++i) begin_unlock(win, win.opened[i]);
-  Library::AskedLock& asked = win.library->asked_lock;
-  if (asked == Library::AskedLock{&win, asked_by_lock_all}) asked = {};
+  forget_asked_lock(win, asked_by_lock_all);
   Error error;
   for (std::size_t i = 0; i < win.opened.size(); ++i) {
     const Error each = finish_unlock(win, win.opened[i]);
@@ -276,12 +296,11 @@ Error win_flush_local(int rank, Win& win) {
 Error win_flush_local_all(Win& win) {
   if (const Error bad = check_passive(win, "MPI_Win_flush_local_all"); bad.failed()) return bad;
   Error error;
-  for (std::size_t i = 0; i < win.opened.size(); ++i) {
-    const int rank = win.opened[i];
+  for_each_opened(win, [&](int rank) {
     order_reads(win, rank);
     const Error each = complete_locally(win, rank);
     if (error.ok()) error = each;
-  }
+  });
   look_after_flush(win);
   return error;
 }
