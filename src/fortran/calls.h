@@ -81,6 +81,10 @@ void request_get_status_any(const int* count, const int* requests, int* index, i
 void request_get_status_some(const int* incount, const int* requests, int* outcount, int* indices,
                              int* statuses, int* ierror);
 
+// Chapter 7: the library keeps the address of newcomm until the request is complete (idup.cc).
+void comm_idup(const int* comm, int* newcomm, int* request, int* ierror);
+void comm_idup_with_info(const int* comm, const int* info, int* newcomm, int* request, int* ierror);
+
 // Chapter 11: spawning (spawn.cc).
 void comm_spawn(const char* command, const char* argv, const int* maxprocs, const int* info,
                 const int* root, const int* comm, int* intercomm, int* errcodes, int* ierror,

@@ -84,7 +84,7 @@ void request_free(int* request, int* ierror) {
   const int before = *request;
   HandleResult<MPI_Request> handle(request, before);
   const int result = PMPI_Request_free(handle.get());
-  if (result == MPI_SUCCESS && anything_pending()) pending_forget(before);
+  if (result == MPI_SUCCESS && anything_pending()) pending_freed(before);
   handle.store();
   give(ierror, result);
 }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "fortran/handles.h"
+
 namespace fulmar::fortran {
 namespace {
 
@@ -48,6 +50,12 @@ void destroy(Pending* record) {
   std::free(record);
 }
 
+/// MPI_Comm_idup has given the program a handle at once, which is void where the operation has failed.
+void store_comm(const Pending& record) {
+  if (record.comm_place == nullptr || record.comm != MPI_COMM_NULL) return;
+  *record.comm_place = number(MPI_COMM_NULL);
+}
+
 void store_copies(Pending& record) {
   for (int i = 0; i < record.copies; ++i) {
     const Pending::Copy& copy = record.copy(i);
@@ -77,6 +85,12 @@ void PendingBuilder::add(Choice& choice) {
 
 void PendingBuilder::add_block(void* block) {
   if (record_ != nullptr) record_->block[record_->blocks++] = block;
+}
+
+MPI_Comm* PendingBuilder::add_comm(int* place) {
+  record_->comm = before_result<MPI_Comm>(*place);
+  record_->comm_place = place;
+  return &record_->comm;
 }
 
 void PendingBuilder::keep(int request) {
@@ -110,12 +124,22 @@ void pending_complete(int request) {
   if (record == nullptr) return;
   if (record->active) store_copies(*record);
   record->active = false;
+  store_comm(*record);
   if (record->lifetime == Lifetime::once) destroy(take(request));
 }
 
 void pending_forget(int request) {
   const Guard guard;
   destroy(take(request));
+}
+
+void pending_freed(int request) {
+  const Guard guard;
+  Pending* record = take(request);
+  // An operation that goes on still uses what its record has, which stays for good.
+  if (record == nullptr || record->active) return;
+  store_comm(*record);
+  destroy(record);
 }
 
 }  // namespace fulmar::fortran

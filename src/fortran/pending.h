@@ -7,7 +7,7 @@
 #include "fortran/choice.h"
 
 // What has to be done when a request of Fortran completes: store copies of sections, free arrays that the
-// call still reads. Keyed by the request's INTEGER. Where nothing is pending, completion calls pay one load.
+// call still reads, tell the program of a result that has changed. Keyed by the request's INTEGER. Where nothing is pending, completion calls pay one load.
 //
 // Only completion by Fortran is seen. A request that Fortran starts on a section with gaps that no datatype
 // describes, and that C completes, does not store what was received; docs/fortran.md says so. Its record goes when
@@ -38,6 +38,8 @@ struct Pending {
   int blocks = 0;
   alignas(Copy) char copy_memory[most_copies * sizeof(Copy)];
   void* block[most_blocks];
+  MPI_Comm comm = MPI_COMM_NULL;  ///< of MPI_Comm_idup: the library may change it until completion
+  int* comm_place = nullptr;      ///< where the program has it; null: of another operation
 
   [[nodiscard]] Copy& copy(int i) { return reinterpret_cast<Copy*>(copy_memory)[i]; }
 };
@@ -54,6 +56,8 @@ class PendingBuilder {
   [[nodiscard]] bool reserve(bool wanted);
   void add(Choice& choice);
   void add_block(void* block);
+  /// For MPI_Comm_idup, where a record is reserved: the variable that the library gets for that of the program.
+  [[nodiscard]] MPI_Comm* add_comm(int* place);
   /// Files the record, if there is one, in place of an old one; `request` as Fortran sees it.
   void keep(int request);
 
@@ -68,7 +72,9 @@ class PendingBuilder {
 void pending_start(int request);
 /// A request has completed.
 void pending_complete(int request);
-/// A request has been freed without completion, or its number is given to another one.
+/// The number of a request is given to another one, as that one has been completed or freed by C.
 void pending_forget(int request);
+/// A request has been freed.
+void pending_freed(int request);
 
 }  // namespace fulmar::fortran
