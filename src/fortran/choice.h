@@ -2,7 +2,9 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include "fortran/section.h"
+#include <utility>
+
+#include "fortran/section_copy.h"
 
 // A choice buffer of the module mpi_f08, `type(*), dimension(..)`.
 //
@@ -15,8 +17,6 @@
 //     non-blocking call hands the copy to the pending requests (pending.h).
 
 namespace fulmar::fortran {
-
-enum class Access { in, out, inout };
 
 union NativeDescriptor;  // fortran/mpich/native_descriptor.h
 
@@ -43,18 +43,12 @@ class Choice {
 
   /// What C gets.
   [[nodiscard]] void* address() const { return address_; }
-  [[nodiscard]] bool has_copy() const { return memory_ != nullptr; }
+  [[nodiscard]] bool has_copy() const { return copy_.exists(); }
   /// Stores a copy back at the end of a blocking call.
   void finish();
 
   /// For the pending requests: the copy changes its owner.
-  [[nodiscard]] char* release_copy() {
-    char* memory = memory_;
-    memory_ = nullptr;
-    return memory;
-  }
-  [[nodiscard]] const Section& section() const { return section_; }
-  [[nodiscard]] Access access() const { return access_; }
+  [[nodiscard]] SectionCopy release_copy() { return std::move(copy_); }
 
  private:
   [[nodiscard]] int describe_section(MPI_Count count, MPI_Datatype* type, bool* described);
@@ -62,7 +56,7 @@ class Choice {
   Section section_;
   Access access_;
   void* address_;
-  char* memory_ = nullptr;
+  SectionCopy copy_;
   MPI_Datatype made_ = MPI_DATATYPE_NULL;
 };
 

@@ -45,8 +45,8 @@ Pending* take(int request) {
 
 void destroy(Pending* record) {
   if (record == nullptr) return;
-  for (int i = 0; i < record->copies; ++i) std::free(record->copy(i).memory);
   for (int i = 0; i < record->blocks; ++i) std::free(record->block[i]);
+  record->~Pending();
   std::free(record);
 }
 
@@ -56,11 +56,8 @@ void store_comm(const Pending& record) {
   *record.comm_place = number(MPI_COMM_NULL);
 }
 
-void store_copies(Pending& record) {
-  for (int i = 0; i < record.copies; ++i) {
-    const Pending::Copy& copy = record.copy(i);
-    if (copy.access != Access::in) copy.section.copy_from(copy.memory);
-  }
+void store_copies(const Pending& record) {
+  for (int i = 0; i < record.copies; ++i) record.copy[i].store();
 }
 
 }  // namespace
@@ -79,8 +76,7 @@ bool PendingBuilder::reserve(bool wanted) {
 
 void PendingBuilder::add(Choice& choice) {
   if (record_ == nullptr || !choice.has_copy()) return;
-  void* place = &record_->copy(record_->copies++);
-  new (place) Pending::Copy{choice.section(), choice.access(), choice.release_copy()};
+  record_->copy[record_->copies++] = choice.release_copy();
 }
 
 void PendingBuilder::add_block(void* block) {
@@ -112,10 +108,7 @@ void pending_start(int request) {
   Pending* record = *find(request);
   if (record == nullptr) return;
   record->active = true;
-  for (int i = 0; i < record->copies; ++i) {
-    const Pending::Copy& copy = record->copy(i);
-    copy.section.copy_to(copy.memory);
-  }
+  for (int i = 0; i < record->copies; ++i) record->copy[i].load();
 }
 
 void pending_complete(int request) {

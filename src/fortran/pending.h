@@ -22,11 +22,6 @@ enum class Lifetime {
 
 /// What one request needs.
 struct Pending {
-  struct Copy {
-    Section section;
-    Access access;
-    char* memory;
-  };
   static constexpr int most_copies = 2;
   static constexpr int most_blocks = 2;
 
@@ -36,12 +31,10 @@ struct Pending {
   bool active = true;
   int copies = 0;
   int blocks = 0;
-  alignas(Copy) char copy_memory[most_copies * sizeof(Copy)];
+  SectionCopy copy[most_copies];
   void* block[most_blocks];
   MPI_Comm comm = MPI_COMM_NULL;  ///< of MPI_Comm_idup: the library may change it until completion
   int* comm_place = nullptr;      ///< where the program has it; null: of another operation
-
-  [[nodiscard]] Copy& copy(int i) { return reinterpret_cast<Copy*>(copy_memory)[i]; }
 };
 
 /// Collects what a call leaves behind, and files it under the request when the call has succeeded.

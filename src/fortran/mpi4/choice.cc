@@ -2,8 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fortran/choice.h"
 
-#include <cstdlib>
-
 #include "fortran/report.h"
 #include "fortran/sentinels.h"
 
@@ -37,7 +35,6 @@ Choice::Choice(const Descriptor* descriptor, Access access)
     : section_(*descriptor), access_(access), address_(buffer_address(descriptor->base)) {}
 
 Choice::~Choice() {
-  std::free(memory_);
   if (made_ != MPI_DATATYPE_NULL) PMPI_Type_free(&made_);
 }
 
@@ -87,11 +84,8 @@ int Choice::describe_only(int* count, MPI_Datatype* type) {
 
 int Choice::copy() {
   if (section_.is_contiguous()) return MPI_SUCCESS;
-  memory_ = static_cast<char*>(std::malloc(section_.bytes()));
-  if (memory_ == nullptr) return report(Problem::no_memory);
-  // Also for what the call writes: it need not write all of it.
-  section_.copy_to(memory_);
-  address_ = memory_;
+  if (!copy_.make(section_, access_)) return report(Problem::no_memory);
+  address_ = copy_.address();
   return MPI_SUCCESS;
 }
 
@@ -100,7 +94,7 @@ int Choice::require_contiguous() const {
 }
 
 void Choice::finish() {
-  if (memory_ != nullptr && access_ != Access::in) section_.copy_from(memory_);
+  if (copy_.exists()) copy_.store();
 }
 
 }  // namespace fulmar::fortran
