@@ -28,6 +28,7 @@ inline int logical(int flag) { return flag != 0 ? 1 : 0; }
 // Chapter 11: start, environment (environment.cc).
 void init(int* ierror);
 void init_thread(const int* required, int* provided, int* ierror);
+void finalize(int* ierror);
 void session_init(const int* info, const int* errhandler, int* session, int* ierror);
 void pcontrol(const int* level);
 void info_create_env(int* info, int* ierror);

@@ -83,6 +83,10 @@ void startall(const int* count, int* requests, int* ierror) {
 void request_free(int* request, int* ierror) {
   const int before = *request;
   HandleResult<MPI_Request> handle(request, before);
+  if (anything_pending() && pending_free_later(before, handle.value())) {
+    *request = number(MPI_REQUEST_NULL);
+    return give(ierror, MPI_SUCCESS);
+  }
   const int result = PMPI_Request_free(handle.get());
   if (result == MPI_SUCCESS && anything_pending()) pending_freed(before);
   handle.store();

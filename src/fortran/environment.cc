@@ -4,6 +4,7 @@
 
 #include "fortran/calls.h"
 #include "fortran/handles.h"
+#include "fortran/pending.h"
 #include "fortran/report.h"
 #include "fortran/strings.h"
 
@@ -28,6 +29,11 @@ void init(int* ierror) {
 void init_thread(const int* required, int* provided, int* ierror) {
   describe_compiler();
   give(ierror, PMPI_Init_thread(nullptr, nullptr, *required, provided));
+}
+
+void finalize(int* ierror) {
+  if (anything_pending()) pending_finalize();
+  give(ierror, PMPI_Finalize());
 }
 
 void session_init(const int* info, const int* errhandler, int* session, int* ierror) {

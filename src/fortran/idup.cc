@@ -14,7 +14,7 @@ namespace {
 
 template <class Call>
 void duplicate(Call call, int* newcomm, int* request, int* ierror) {
-  PendingBuilder pending(Lifetime::once);
+  PendingBuilder pending(Lifetime::once, Freeing::refused);
   if (!pending.reserve(true)) return give(ierror, report(Problem::no_memory));
   MPI_Comm* made = pending.add_comm(newcomm);
   HandleResult<MPI_Request> under_way(request);

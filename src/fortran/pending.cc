@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "fortran/handles.h"
 
@@ -17,6 +18,7 @@ constexpr unsigned bucket_count = 64;
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 Pending* buckets[bucket_count];  // under `lock`
+Pending* to_free;                // of requests that the program has freed; under `lock`
 std::atomic<int> pending_count = 0;
 
 class Guard {
@@ -60,16 +62,52 @@ void store_copies(const Pending& record) {
   for (int i = 0; i < record.copies; ++i) record.copy[i].store();
 }
 
+/// Takes all records of `to_free`.
+Pending* take_to_free() {
+  const Guard guard;
+  return std::exchange(to_free, nullptr);
+}
+
+void push_to_free(Pending* record) {
+  const Guard guard;
+  record->next = std::exchange(to_free, record);
+}
+
+/// Whether a request is complete, or has failed. It is freed then.
+bool has_ended(MPI_Request& request) {
+  int done = 0;
+  const int result = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  if (result == MPI_SUCCESS && done == 0) return false;
+  if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // a persistent one
+  return true;
+}
+
+/// Ends those requests of `to_free` that are complete. Without the lock: MPI_Test may call an error handler.
+void free_complete() {
+  for (Pending* next = take_to_free(); next != nullptr;) {
+    Pending* record = std::exchange(next, next->next);
+    if (!has_ended(record->freed)) {
+      push_to_free(record);
+      continue;
+    }
+    store_copies(*record);
+    destroy(record);
+    pending_count.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace
 
 PendingBuilder::~PendingBuilder() { destroy(record_); }
 
 bool PendingBuilder::reserve(bool wanted) {
   if (!wanted) return true;
+  if (anything_pending()) free_complete();
   void* memory = std::malloc(sizeof(Pending));
   if (memory == nullptr) return false;
   record_ = new (memory) Pending;
   record_->lifetime = lifetime_;
+  record_->freeing = freeing_;
   record_->active = lifetime_ == Lifetime::once;
   return true;
 }
@@ -112,6 +150,7 @@ void pending_start(int request) {
 }
 
 void pending_complete(int request) {
+  free_complete();
   const Guard guard;
   Pending* record = *find(request);
   if (record == nullptr) return;
@@ -133,6 +172,28 @@ void pending_freed(int request) {
   if (record == nullptr || record->active) return;
   store_comm(*record);
   destroy(record);
+}
+
+bool pending_free_later(int number, MPI_Request request) {
+  {
+    const Guard guard;
+    Pending* record = *find(number);
+    if (record == nullptr || !record->active || record->freeing == Freeing::refused) return false;
+    take(number);
+    pending_count.fetch_add(1, std::memory_order_relaxed);
+    record->freed = request;
+    record->next = std::exchange(to_free, record);
+  }
+  free_complete();
+  return true;
+}
+
+void pending_finalize() {
+  free_complete();
+  // MPI_Finalize completes what the program has freed; it may still use the copies, which stay.
+  for (Pending* record = take_to_free(); record != nullptr; record = record->next) {
+    PMPI_Request_free(&record->freed);
+  }
 }
 
 }  // namespace fulmar::fortran

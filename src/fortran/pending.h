@@ -20,6 +20,10 @@ enum class Lifetime {
   persistent,  ///< of an MPI_*_init: done at each completion, gone when the request is freed
 };
 
+/// Whether MPI_Request_free accepts a request that is active. Collective operations have to be completed (MPI 5.0
+/// section 6.12): C's call says so.
+enum class Freeing { accepted, refused };
+
 /// What one request needs.
 struct Pending {
   static constexpr int most_copies = 2;
@@ -28,6 +32,7 @@ struct Pending {
   Pending* next = nullptr;
   int request = 0;
   Lifetime lifetime = Lifetime::once;
+  Freeing freeing = Freeing::accepted;
   bool active = true;
   int copies = 0;
   int blocks = 0;
@@ -35,12 +40,13 @@ struct Pending {
   void* block[most_blocks];
   MPI_Comm comm = MPI_COMM_NULL;  ///< of MPI_Comm_idup: the library may change it until completion
   int* comm_place = nullptr;      ///< where the program has it; null: of another operation
+  MPI_Request freed = MPI_REQUEST_NULL;  ///< the request itself, where the program has freed it
 };
 
 /// Collects what a call leaves behind, and files it under the request when the call has succeeded.
 class PendingBuilder {
  public:
-  explicit PendingBuilder(Lifetime lifetime) : lifetime_(lifetime) {}
+  PendingBuilder(Lifetime lifetime, Freeing freeing) : lifetime_(lifetime), freeing_(freeing) {}
   ~PendingBuilder();
   PendingBuilder(const PendingBuilder&) = delete;
   PendingBuilder& operator=(const PendingBuilder&) = delete;
@@ -56,6 +62,7 @@ class PendingBuilder {
 
  private:
   Lifetime lifetime_;
+  Freeing freeing_;
   Pending* record_ = nullptr;
 };
 
@@ -67,7 +74,13 @@ void pending_start(int request);
 void pending_complete(int request);
 /// The number of a request is given to another one, as that one has been completed or freed by C.
 void pending_forget(int request);
-/// A request has been freed.
+/// C's MPI_Request_free has freed a request.
 void pending_freed(int request);
+
+/// In place of C's MPI_Request_free for an active request whose operation works on copies: those and the request stay
+/// until it is complete, as MPI_Test tells in later calls. False for other requests.
+[[nodiscard]] bool pending_free_later(int number, MPI_Request request);
+/// MPI_Finalize is about to be called: leaves to it what is not complete.
+void pending_finalize();
 
 }  // namespace fulmar::fortran

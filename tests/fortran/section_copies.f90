@@ -11,6 +11,8 @@ program section_copies
   integer :: rank, ranks, right, left, i
   type(MPI_Datatype) :: two
   integer, asynchronous :: a(20), b(20)
+  integer, parameter :: length = 2000000
+  integer, asynchronous, allocatable :: long(:)
   type(MPI_Request) :: requests(2)
 
   call MPI_Init()
@@ -27,6 +29,8 @@ program section_copies
   call two_operations()
   call persistent()
   call bytes()
+  call freed_receive()
+  call freed_send()
 
   call MPI_Type_free(two)
   call MPI_Finalize()
@@ -102,4 +106,40 @@ contains
     call equal(text(3), repeat('x', 200), 'an element that nothing was received for')
     call MPI_Type_free(middle)
   end subroutine bytes
+
+  subroutine freed_receive()
+    ! The second message comes behind the first.
+    integer :: small(1)
+    small = 1
+    b = 0
+    call MPI_Irecv(b(1:20:2), 2, two, left, 4, MPI_COMM_WORLD, requests(1))
+    call MPI_Request_free(requests(1))
+    call check(requests(1) == MPI_REQUEST_NULL, 'MPI_Request_free')
+    call MPI_Irecv(small, 1, MPI_INTEGER, left, 4, MPI_COMM_WORLD, requests(1))
+    call MPI_Send(a, 2, two, right, 4, MPI_COMM_WORLD)
+    call MPI_Send(a, 1, MPI_INTEGER, right, 4, MPI_COMM_WORLD)
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call equal(b(1:8), [1, 0, 2, 0, 3, 0, 4, 0], 'a receive that was freed')
+  end subroutine freed_receive
+
+  subroutine freed_send()
+    ! Too long to be sent at once: one that is persistent, and one that may end in MPI_Finalize.
+    integer, allocatable :: got(:)
+    integer :: k
+    allocate (long(2 * length), got(length))
+    long = [(i, i = 1, 2 * length)]
+    do k = 1, 2
+      got = 0
+      if (k == 1) then
+        call MPI_Send_init(long(1::2), length / 2, two, right, 5, MPI_COMM_WORLD, requests(1))
+        call MPI_Start(requests(1))
+      else
+        call MPI_Isend(long(1::2), length / 2, two, right, 5, MPI_COMM_WORLD, requests(1))
+      end if
+      call MPI_Request_free(requests(1))
+      call MPI_Barrier(MPI_COMM_WORLD)
+      call MPI_Recv(got, length, MPI_INTEGER, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+      call equal(count(got /= long(1::2)), 0, 'wrong elements of a send that was freed')
+    end do
+  end subroutine freed_send
 end program section_copies

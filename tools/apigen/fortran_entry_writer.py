@@ -263,7 +263,8 @@ class Body:
                                      if line not in comm and line not in choices]
         if pending:
             lifetime = 'persistent' if self.procedure.generic.endswith('_init') else 'once'
-            yield f'PendingBuilder pending(Lifetime::{lifetime});'
+            freeing = 'refused' if self.procedure.is_collective else 'accepted'
+            yield f'PendingBuilder pending(Lifetime::{lifetime}, Freeing::{freeing});'
         yield 'int code = MPI_SUCCESS;'
         for expression in self.code.describe:
             yield f'if (code == MPI_SUCCESS) code = {expression};'

@@ -98,6 +98,11 @@ class Procedure:
         return self.name + ('_f08ts' if self.has_choice else '_f08')
 
     @property
+    def is_collective(self):
+        """Of a communication or file operation: whether all processes of the group take part."""
+        return self.function.chapter.name in ('coll', 'neighbor') or '_all' in self.name
+
+    @property
     def request(self):
         """The request that a non-blocking or persistent operation gives."""
         for argument in self.arguments:
