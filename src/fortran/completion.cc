@@ -179,6 +179,7 @@ void request_get_status(const int* request, int* flag, int* status, int* ierror)
   int done = 0;
   give(ierror,
        PMPI_Request_get_status(handle<MPI_Request>(*request), &done, status_address(status)));
+  if (done != 0 && anything_pending()) pending_store(*request);
   *flag = logical(done);
 }
 

@@ -58,7 +58,10 @@ void store_comm(const Pending& record) {
   *record.comm_place = number(MPI_COMM_NULL);
 }
 
-void store_copies(const Pending& record) {
+/// Once for each time that the operation is active.
+void store_copies(Pending& record) {
+  if (!record.active) return;
+  record.active = false;
   for (int i = 0; i < record.copies; ++i) record.copy[i].store();
 }
 
@@ -149,13 +152,18 @@ void pending_start(int request) {
   for (int i = 0; i < record->copies; ++i) record->copy[i].load();
 }
 
+void pending_store(int request) {
+  const Guard guard;
+  Pending* record = *find(request);
+  if (record != nullptr) store_copies(*record);
+}
+
 void pending_complete(int request) {
   free_complete();
   const Guard guard;
   Pending* record = *find(request);
   if (record == nullptr) return;
-  if (record->active) store_copies(*record);
-  record->active = false;
+  store_copies(*record);
   store_comm(*record);
   if (record->lifetime == Lifetime::once) destroy(take(request));
 }

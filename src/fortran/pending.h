@@ -70,6 +70,8 @@ class PendingBuilder {
 [[nodiscard]] bool anything_pending();
 /// A persistent request is about to be started: brings what it sends up to date.
 void pending_start(int request);
+/// A call has said that a request is complete, which stays: stores what it has brought.
+void pending_store(int request);
 /// A request has completed.
 void pending_complete(int request);
 /// The number of a request is given to another one, as that one has been completed or freed by C.

@@ -29,6 +29,7 @@ program section_copies
   call two_operations()
   call persistent()
   call bytes()
+  call told_of()
   call freed_receive()
   call freed_send()
 
@@ -106,6 +107,35 @@ contains
     call equal(text(3), repeat('x', 200), 'an element that nothing was received for')
     call MPI_Type_free(middle)
   end subroutine bytes
+
+  subroutine told_of()
+    ! When a call has said that the request is complete, the program has its buffer back; the request ends later.
+    integer :: k, found, places(1)
+    logical :: flag
+    do k = 1, 4
+      b = 0
+      call MPI_Irecv(b(1:20:2), 2, two, left, 6, MPI_COMM_WORLD, requests(1))
+      call MPI_Send(a, 2, two, right, 6, MPI_COMM_WORLD)
+      flag = .false.
+      do while (.not. flag)
+        select case (k)
+        case (1)
+          call MPI_Request_get_status(requests(1), flag, MPI_STATUS_IGNORE)
+        case (2)
+          call MPI_Request_get_status_any(1, requests, found, flag, MPI_STATUS_IGNORE)
+        case (3)
+          call MPI_Request_get_status_some(1, requests, found, places, MPI_STATUSES_IGNORE)
+          flag = found == 1
+        case (4)
+          call MPI_Request_get_status_all(1, requests, flag, MPI_STATUSES_IGNORE)
+        end select
+      end do
+      call equal(b(1:8), [1, 0, 2, 0, 3, 0, 4, 0], 'received when MPI_Request_get_status says so')
+      b = 7
+      call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+      call equal(count(b == 7), 20, 'stored once')
+    end do
+  end subroutine told_of
 
   subroutine freed_receive()
     ! The second message comes behind the first.
