@@ -64,6 +64,7 @@ void cart_sub(const int* comm, const int* remain_dims, int* newcomm, int* ierror
 void start(int* request, int* ierror);
 void startall(const int* count, int* requests, int* ierror);
 void request_free(int* request, int* ierror);
+void cancel(const int* request, int* ierror);
 void wait(int* request, int* status, int* ierror);
 void waitall(const int* count, int* requests, int* statuses, int* ierror);
 void waitany(const int* count, int* requests, int* index, int* status, int* ierror);

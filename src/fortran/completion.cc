@@ -93,6 +93,11 @@ void request_free(int* request, int* ierror) {
   give(ierror, result);
 }
 
+void cancel(const int* request, int* ierror) {
+  auto under_way = handle<MPI_Request>(*request);  // C takes its address and leaves it as it is
+  give(ierror, PMPI_Cancel(&under_way));
+}
+
 void wait(int* request, int* status, int* ierror) {
   HandleResult<MPI_Request> handle(request, *request);
   const int result = PMPI_Wait(handle.get(), status_address(status));
