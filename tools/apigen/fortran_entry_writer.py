@@ -185,9 +185,9 @@ class Body:
             self.code.before.append(f'SmallArray<int, 16> {name}_c({length});')
             self._fail_if(name)
             loop = f'for (MPI_Count i = 0; i < {name}_c.size(); ++i)'
-            if parameter.direction == 'in':
-                self.code.before.append(f'{loop} {name}_c[i] = logical({name}[i]);')
-            else:
+            # Also for results: the call may leave some as they are.
+            self.code.before.append(f'{loop} {name}_c[i] = logical({name}[i]);')
+            if parameter.direction != 'in':
                 self.code.after.append(f'{loop} {name}[i] = logical({name}_c[i]);')
             self.code.arguments.append(f'{name}_c.data()')
         elif parameter.direction == 'in':
