@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "fortran/report.h"
 #include "fortran/section_copy.h"
 
 // A choice buffer of the module mpi_f08, `type(*), dimension(..)`.
@@ -22,9 +23,10 @@ union NativeDescriptor;  // fortran/mpich/native_descriptor.h
 
 class Choice {
  public:
-  Choice(const Descriptor* descriptor, Access access);
+  /// `target`: on which errors are raised.
+  Choice(const Descriptor* descriptor, Access access, ErrorTarget target = {});
   /// For programs of MPICH's mpi_f08; in their library only.
-  Choice(const NativeDescriptor* descriptor, Access access);
+  Choice(const NativeDescriptor* descriptor, Access access, ErrorTarget target = {});
   ~Choice();
   Choice(const Choice&) = delete;
   Choice& operator=(const Choice&) = delete;
@@ -55,6 +57,7 @@ class Choice {
 
   Section section_;
   Access access_;
+  ErrorTarget target_;
   void* address_;
   SectionCopy copy_;
   MPI_Datatype made_ = MPI_DATATYPE_NULL;

@@ -13,9 +13,10 @@ namespace fulmar::fortran {
 namespace {
 
 template <class Call>
-void duplicate(Call call, int* newcomm, int* request, int* ierror) {
+void duplicate(Call call, int comm, int* newcomm, int* request, int* ierror) {
   PendingBuilder pending(Lifetime::once, Freeing::refused);
-  if (!pending.reserve(true)) return give(ierror, report(Problem::no_memory));
+  if (!pending.reserve(true))
+    return give(ierror, report(Problem::no_memory, ErrorTarget::comm(comm)));
   MPI_Comm* made = pending.add_comm(newcomm);
   HandleResult<MPI_Request> under_way(request);
   const int code = call(made, under_way.get());
@@ -31,7 +32,7 @@ void comm_idup(const int* comm, int* newcomm, int* request, int* ierror) {
   const auto call = [comm](MPI_Comm* made, MPI_Request* under_way) {
     return PMPI_Comm_idup(handle<MPI_Comm>(*comm), made, under_way);
   };
-  duplicate(call, newcomm, request, ierror);
+  duplicate(call, *comm, newcomm, request, ierror);
 }
 
 void comm_idup_with_info(const int* comm, const int* info, int* newcomm, int* request,
@@ -40,7 +41,7 @@ void comm_idup_with_info(const int* comm, const int* info, int* newcomm, int* re
     return PMPI_Comm_idup_with_info(handle<MPI_Comm>(*comm), handle<MPI_Info>(*info), made,
                                     under_way);
   };
-  duplicate(call, newcomm, request, ierror);
+  duplicate(call, *comm, newcomm, request, ierror);
 }
 
 }  // namespace fulmar::fortran
