@@ -58,6 +58,11 @@ MPI_Aint value_of_attribute(void* attribute) {
   return cell != nullptr ? cell->value : reinterpret_cast<MPI_Aint>(attribute);
 }
 
+bool is_cell(const void* attribute) {
+  const Guard guard;
+  return *find(attribute) != nullptr;
+}
+
 void free_cell(void* attribute) {
   const Guard guard;
   Cell** link = find(attribute);

@@ -17,6 +17,9 @@ namespace fulmar::fortran {
 /// What Fortran reads: the value in a cell, or the pointer of C.
 [[nodiscard]] MPI_Aint value_of_attribute(void* attribute);
 
+/// Whether a value is a cell, not a pointer of C.
+[[nodiscard]] bool is_cell(const void* attribute);
+
 /// Frees a cell; does nothing to a pointer of C.
 void free_cell(void* attribute);
 

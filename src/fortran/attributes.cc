@@ -63,6 +63,11 @@ int copy_attribute(Handle object, int keyval, void* extra_state, void* value_in,
                                                       &copied, &copies, &ierror);
   *flag = logical(copies);
   if (ierror != MPI_SUCCESS || copies == 0) return ierror;
+  // A pointer of C that the procedure has passed on stays one, or C would get the address of a cell.
+  if (copied == before && !is_cell(value_in)) {
+    *static_cast<void**>(value_out) = value_in;
+    return MPI_SUCCESS;
+  }
   void* cell = make_cell(copied);
   *static_cast<void**>(value_out) = cell;
   return cell != nullptr ? MPI_SUCCESS : MPI_ERR_NO_MEM;

@@ -28,6 +28,7 @@ inline int logical(int flag) { return flag != 0 ? 1 : 0; }
 // Chapter 11: start, environment (environment.cc).
 void init(int* ierror);
 void init_thread(const int* required, int* provided, int* ierror);
+void finalize(int* ierror);
 void session_init(const int* info, const int* errhandler, int* session, int* ierror);
 void pcontrol(const int* level);
 void info_create_env(int* info, int* ierror);
@@ -63,6 +64,7 @@ void cart_sub(const int* comm, const int* remain_dims, int* newcomm, int* ierror
 void start(int* request, int* ierror);
 void startall(const int* count, int* requests, int* ierror);
 void request_free(int* request, int* ierror);
+void cancel(const int* request, int* ierror);
 void wait(int* request, int* status, int* ierror);
 void waitall(const int* count, int* requests, int* statuses, int* ierror);
 void waitany(const int* count, int* requests, int* index, int* status, int* ierror);
@@ -80,6 +82,10 @@ void request_get_status_any(const int* count, const int* requests, int* index, i
                             int* status, int* ierror);
 void request_get_status_some(const int* incount, const int* requests, int* outcount, int* indices,
                              int* statuses, int* ierror);
+
+// Chapter 7: the library keeps the address of newcomm until the request is complete (idup.cc).
+void comm_idup(const int* comm, int* newcomm, int* request, int* ierror);
+void comm_idup_with_info(const int* comm, const int* info, int* newcomm, int* request, int* ierror);
 
 // Chapter 11: spawning (spawn.cc).
 void comm_spawn(const char* command, const char* argv, const int* maxprocs, const int* info,

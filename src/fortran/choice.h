@@ -2,7 +2,10 @@
 // Copyright (c) 2026 the Fulmar authors
 #pragma once
 
-#include "fortran/section.h"
+#include <utility>
+
+#include "fortran/report.h"
+#include "fortran/section_copy.h"
 
 // A choice buffer of the module mpi_f08, `type(*), dimension(..)`.
 //
@@ -16,15 +19,14 @@
 
 namespace fulmar::fortran {
 
-enum class Access { in, out, inout };
-
 union NativeDescriptor;  // fortran/mpich/native_descriptor.h
 
 class Choice {
  public:
-  Choice(const Descriptor* descriptor, Access access);
+  /// `target`: on which errors are raised.
+  Choice(const Descriptor* descriptor, Access access, ErrorTarget target = {});
   /// For programs of MPICH's mpi_f08; in their library only.
-  Choice(const NativeDescriptor* descriptor, Access access);
+  Choice(const NativeDescriptor* descriptor, Access access, ErrorTarget target = {});
   ~Choice();
   Choice(const Choice&) = delete;
   Choice& operator=(const Choice&) = delete;
@@ -43,26 +45,21 @@ class Choice {
 
   /// What C gets.
   [[nodiscard]] void* address() const { return address_; }
-  [[nodiscard]] bool has_copy() const { return memory_ != nullptr; }
+  [[nodiscard]] bool has_copy() const { return copy_.exists(); }
   /// Stores a copy back at the end of a blocking call.
   void finish();
 
   /// For the pending requests: the copy changes its owner.
-  [[nodiscard]] char* release_copy() {
-    char* memory = memory_;
-    memory_ = nullptr;
-    return memory;
-  }
-  [[nodiscard]] const Section& section() const { return section_; }
-  [[nodiscard]] Access access() const { return access_; }
+  [[nodiscard]] SectionCopy release_copy() { return std::move(copy_); }
 
  private:
   [[nodiscard]] int describe_section(MPI_Count count, MPI_Datatype* type, bool* described);
 
   Section section_;
   Access access_;
+  ErrorTarget target_;
   void* address_;
-  char* memory_ = nullptr;
+  SectionCopy copy_;
   MPI_Datatype made_ = MPI_DATATYPE_NULL;
 };
 

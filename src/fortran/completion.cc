@@ -83,10 +83,19 @@ void startall(const int* count, int* requests, int* ierror) {
 void request_free(int* request, int* ierror) {
   const int before = *request;
   HandleResult<MPI_Request> handle(request, before);
+  if (anything_pending() && pending_free_later(before, handle.value())) {
+    *request = number(MPI_REQUEST_NULL);
+    return give(ierror, MPI_SUCCESS);
+  }
   const int result = PMPI_Request_free(handle.get());
-  if (result == MPI_SUCCESS && anything_pending()) pending_forget(before);
+  if (result == MPI_SUCCESS && anything_pending()) pending_freed(before);
   handle.store();
   give(ierror, result);
+}
+
+void cancel(const int* request, int* ierror) {
+  auto under_way = handle<MPI_Request>(*request);  // C takes its address and leaves it as it is
+  give(ierror, PMPI_Cancel(&under_way));
 }
 
 void wait(int* request, int* status, int* ierror) {
@@ -175,6 +184,7 @@ void request_get_status(const int* request, int* flag, int* status, int* ierror)
   int done = 0;
   give(ierror,
        PMPI_Request_get_status(handle<MPI_Request>(*request), &done, status_address(status)));
+  if (done != 0 && anything_pending()) pending_store(*request);
   *flag = logical(done);
 }
 

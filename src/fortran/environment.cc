@@ -4,6 +4,7 @@
 
 #include "fortran/calls.h"
 #include "fortran/handles.h"
+#include "fortran/pending.h"
 #include "fortran/report.h"
 #include "fortran/strings.h"
 
@@ -30,6 +31,11 @@ void init_thread(const int* required, int* provided, int* ierror) {
   give(ierror, PMPI_Init_thread(nullptr, nullptr, *required, provided));
 }
 
+void finalize(int* ierror) {
+  if (anything_pending()) pending_finalize();
+  give(ierror, PMPI_Finalize());
+}
+
 void session_init(const int* info, const int* errhandler, int* session, int* ierror) {
   describe_compiler();
   HandleResult<MPI_Session> made(session);
@@ -50,7 +56,9 @@ void session_get_nth_pset(const int* session, const int* info, const int* n, int
                           char* pset_name, int* ierror, std::size_t length) {
   int c_length = *pset_len > 0 ? capacity_of(*pset_len, length) + 1 : 0;
   OutString name(c_length);
-  if (name.failed()) return give(ierror, report(Problem::no_memory));
+  if (name.failed()) {
+    return give(ierror, report(Problem::no_memory, ErrorTarget::session(*session)));
+  }
   const bool wanted = c_length > 0;
   const int result = PMPI_Session_get_nth_pset(handle<MPI_Session>(*session),
                                                handle<MPI_Info>(*info), *n, &c_length, name.get());
@@ -104,7 +112,7 @@ void cart_sub(const int* comm, const int* remain_dims, int* newcomm, int* ierror
   const int known = PMPI_Cartdim_get(cartesian, &dimensions);
   if (known != MPI_SUCCESS) return give(ierror, known);
   SmallArray<int, 16> remain(dimensions);
-  if (remain.failed()) return give(ierror, report(Problem::no_memory));
+  if (remain.failed()) return give(ierror, report(Problem::no_memory, ErrorTarget::comm(*comm)));
   for (int i = 0; i < dimensions; ++i) remain[i] = logical(remain_dims[i]);
   HandleResult<MPI_Comm> made(newcomm);
   give(ierror, PMPI_Cart_sub(cartesian, remain.data(), made.get()));

@@ -7,7 +7,7 @@
 #include "fortran/choice.h"
 
 // What has to be done when a request of Fortran completes: store copies of sections, free arrays that the
-// call still reads. Keyed by the request's INTEGER. Where nothing is pending, completion calls pay one load.
+// call still reads, tell the program of a result that has changed. Keyed by the request's INTEGER. Where nothing is pending, completion calls pay one load.
 //
 // Only completion by Fortran is seen. A request that Fortran starts on a section with gaps that no datatype
 // describes, and that C completes, does not store what was received; docs/fortran.md says so. Its record goes when
@@ -20,32 +20,33 @@ enum class Lifetime {
   persistent,  ///< of an MPI_*_init: done at each completion, gone when the request is freed
 };
 
+/// Whether MPI_Request_free accepts a request that is active. Collective operations have to be completed (MPI 5.0
+/// section 6.12): C's call says so.
+enum class Freeing { accepted, refused };
+
 /// What one request needs.
 struct Pending {
-  struct Copy {
-    Section section;
-    Access access;
-    char* memory;
-  };
   static constexpr int most_copies = 2;
   static constexpr int most_blocks = 2;
 
   Pending* next = nullptr;
   int request = 0;
   Lifetime lifetime = Lifetime::once;
+  Freeing freeing = Freeing::accepted;
   bool active = true;
   int copies = 0;
   int blocks = 0;
-  alignas(Copy) char copy_memory[most_copies * sizeof(Copy)];
+  SectionCopy copy[most_copies];
   void* block[most_blocks];
-
-  [[nodiscard]] Copy& copy(int i) { return reinterpret_cast<Copy*>(copy_memory)[i]; }
+  MPI_Comm comm = MPI_COMM_NULL;  ///< of MPI_Comm_idup: the library may change it until completion
+  int* comm_place = nullptr;      ///< where the program has it; null: of another operation
+  MPI_Request freed = MPI_REQUEST_NULL;  ///< the request itself, where the program has freed it
 };
 
 /// Collects what a call leaves behind, and files it under the request when the call has succeeded.
 class PendingBuilder {
  public:
-  explicit PendingBuilder(Lifetime lifetime) : lifetime_(lifetime) {}
+  PendingBuilder(Lifetime lifetime, Freeing freeing) : lifetime_(lifetime), freeing_(freeing) {}
   ~PendingBuilder();
   PendingBuilder(const PendingBuilder&) = delete;
   PendingBuilder& operator=(const PendingBuilder&) = delete;
@@ -54,11 +55,14 @@ class PendingBuilder {
   [[nodiscard]] bool reserve(bool wanted);
   void add(Choice& choice);
   void add_block(void* block);
+  /// For MPI_Comm_idup, where a record is reserved: the variable that the library gets for that of the program.
+  [[nodiscard]] MPI_Comm* add_comm(int* place);
   /// Files the record, if there is one, in place of an old one; `request` as Fortran sees it.
   void keep(int request);
 
  private:
   Lifetime lifetime_;
+  Freeing freeing_;
   Pending* record_ = nullptr;
 };
 
@@ -66,9 +70,19 @@ class PendingBuilder {
 [[nodiscard]] bool anything_pending();
 /// A persistent request is about to be started: brings what it sends up to date.
 void pending_start(int request);
+/// A call has said that a request is complete, which stays: stores what it has brought.
+void pending_store(int request);
 /// A request has completed.
 void pending_complete(int request);
-/// A request has been freed without completion, or its number is given to another one.
+/// The number of a request is given to another one, as that one has been completed or freed by C.
 void pending_forget(int request);
+/// C's MPI_Request_free has freed a request.
+void pending_freed(int request);
+
+/// In place of C's MPI_Request_free for an active request whose operation works on copies: those and the request stay
+/// until it is complete, as MPI_Test tells in later calls. False for other requests.
+[[nodiscard]] bool pending_free_later(int number, MPI_Request request);
+/// MPI_Finalize is about to be called: leaves to it what is not complete.
+void pending_finalize();
 
 }  // namespace fulmar::fortran

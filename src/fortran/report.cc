@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "fortran/handles.h"
+
 namespace fulmar::fortran {
 namespace {
 
@@ -55,9 +57,25 @@ int code_of(int index) {
 
 }  // namespace
 
-int report(Problem problem) {
+int report(Problem problem, ErrorTarget target) {
   const int code = code_of(static_cast<int>(problem));
-  PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+  switch (target.kind) {
+    case ErrorTarget::Kind::none:
+      PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+      break;
+    case ErrorTarget::Kind::comm:
+      PMPI_Comm_call_errhandler(handle<MPI_Comm>(target.handle), code);
+      break;
+    case ErrorTarget::Kind::win:
+      PMPI_Win_call_errhandler(handle<MPI_Win>(target.handle), code);
+      break;
+    case ErrorTarget::Kind::file:
+      PMPI_File_call_errhandler(handle<MPI_File>(target.handle), code);
+      break;
+    case ErrorTarget::Kind::session:
+      PMPI_Session_call_errhandler(handle<MPI_Session>(target.handle), code);
+      break;
+  }
   return code;
 }
 

@@ -5,6 +5,20 @@
 #include <cstring>
 
 namespace fulmar::fortran {
+namespace {
+
+void store_changed_bytes(char* place, const char* now, const char* before, std::size_t bytes) {
+  constexpr std::size_t step = 64;  // compared at once: most are equal, or most differ
+  for (std::size_t from = 0; from < bytes; from += step) {
+    const std::size_t to = bytes - from < step ? bytes : from + step;
+    if (std::memcmp(now + from, before + from, to - from) == 0) continue;
+    for (std::size_t i = from; i < to; ++i) {
+      if (now[i] != before[i]) place[i] = now[i];
+    }
+  }
+}
+
+}  // namespace
 
 Section::Section(const Descriptor& descriptor)
     : base_(static_cast<char*>(descriptor.base)),
@@ -44,36 +58,38 @@ MPI_Count Section::elements() const {
   return count;
 }
 
-char* Section::copy(int dimension, char* place, char* memory, Direction direction) const {
+template <class Visit>
+std::size_t Section::for_each_run(int dimension, char* place, std::size_t at, Visit& visit) const {
   for (std::ptrdiff_t i = 0; i < extents_[dimension]; ++i, place += strides_[dimension]) {
     if (dimension > 0) {
-      memory = copy(dimension - 1, place, memory, direction);
+      at = for_each_run(dimension - 1, place, at, visit);
       continue;
     }
-    if (direction == Direction::to_memory) {
-      std::memcpy(memory, place, run_bytes_);
-    } else {
-      std::memcpy(place, memory, run_bytes_);
-    }
-    memory += run_bytes_;
+    visit(place, at);
+    at += run_bytes_;
   }
-  return memory;
+  return at;
+}
+
+template <class Visit>
+void Section::for_each_run(Visit visit) const {
+  if (rank_ == 0) {
+    visit(base_, 0);
+  } else {
+    for_each_run(rank_ - 1, base_, 0, visit);
+  }
 }
 
 void Section::copy_to(char* memory) const {
-  if (rank_ == 0) {
-    std::memcpy(memory, base_, run_bytes_);
-  } else {
-    copy(rank_ - 1, base_, memory, Direction::to_memory);
-  }
+  for_each_run([this, memory](const char* place, std::size_t at) {
+    std::memcpy(memory + at, place, run_bytes_);
+  });
 }
 
-void Section::copy_from(const char* memory) const {
-  if (rank_ == 0) {
-    std::memcpy(base_, memory, run_bytes_);
-  } else {
-    copy(rank_ - 1, base_, const_cast<char*>(memory), Direction::from_memory);
-  }
+void Section::store_changes(const char* now, const char* before) const {
+  for_each_run([this, now, before](char* place, std::size_t at) {
+    store_changed_bytes(place, now + at, before + at, run_bytes_);
+  });
 }
 
 }  // namespace fulmar::fortran

@@ -33,6 +33,8 @@ static_assert(offsetof(Descriptor, rank) == 20 && offsetof(Descriptor, dimension
 /// A section without dimensions of one element and with contiguous ones merged into the elements.
 class Section {
  public:
+  /// One without elements.
+  Section() = default;
   explicit Section(const Descriptor& descriptor);
 
   /// Whether its elements are contiguous, so that its first address is all that C needs.
@@ -46,9 +48,11 @@ class Section {
     return static_cast<std::size_t>(elements()) * element_bytes_;
   }
 
-  /// Copies all elements, in the order of Fortran, to or from `bytes()` bytes of memory.
+  /// Copies all elements, in the order of Fortran, to `bytes()` bytes of memory.
   void copy_to(char* memory) const;
-  void copy_from(const char* memory) const;
+  /// The way back for those bytes in which `now` differs from `before`. No others are written to, not even with
+  /// what is there: another thread may use them.
+  void store_changes(const char* now, const char* before) const;
 
   /// A committed datatype, to be freed by the caller, that places the first `count` of `type` in
   /// the section's elements. `per_element` of `type` fill one element; `count` fits into the
@@ -57,12 +61,15 @@ class Section {
                                   MPI_Datatype* made) const;
 
  private:
-  enum class Direction { to_memory, from_memory };
-  char* copy(int dimension, char* place, char* memory, Direction direction) const;
+  /// Calls `visit(place, at)` for each run of contiguous bytes, where `at` counts the bytes before it.
+  template <class Visit>
+  void for_each_run(Visit visit) const;
+  template <class Visit>
+  std::size_t for_each_run(int dimension, char* place, std::size_t at, Visit& visit) const;
 
-  char* base_;
-  std::size_t element_bytes_;
-  std::size_t run_bytes_;  ///< contiguous bytes, a whole number of elements
+  char* base_ = nullptr;
+  std::size_t element_bytes_ = 0;
+  std::size_t run_bytes_ = 0;  ///< contiguous bytes, a whole number of elements
   int rank_ = 0;
   std::ptrdiff_t extents_[15];
   std::ptrdiff_t strides_[15];

@@ -65,7 +65,8 @@ void comm_spawn(const char* command, const char* argv, const int* maxprocs, cons
   const bool arguments = matters && !is_argv_null(argv);
   InString c_command(command, matters ? command_length : 0, Trim::both);
   StringList c_argv(argv, argv_length, argv_length, arguments ? -1 : 0);
-  if (c_command.failed() || c_argv.failed()) return give(ierror, report(Problem::no_memory));
+  if (c_command.failed() || c_argv.failed())
+    return give(ierror, report(Problem::no_memory, ErrorTarget::comm(*comm)));
   HandleResult<MPI_Comm> made(intercomm);
   give(ierror,
        PMPI_Comm_spawn(c_command.get(), arguments ? c_argv.get() : MPI_ARGV_NULL,
@@ -85,7 +86,7 @@ void comm_spawn_multiple(const int* count, const char* commands, const char* arg
   ArgumentLists c_argvs(argvs, argv_length, arguments ? programs : 0);
   HandleArray<MPI_Info> c_infos(infos, programs);
   if (c_commands.failed() || c_argvs.failed() || c_infos.failed()) {
-    return give(ierror, report(Problem::no_memory));
+    return give(ierror, report(Problem::no_memory, ErrorTarget::comm(*comm)));
   }
   HandleResult<MPI_Comm> made(intercomm);
   give(ierror, PMPI_Comm_spawn_multiple(

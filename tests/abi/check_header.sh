@@ -39,4 +39,18 @@ if $cc $flags -DMPI_WARN_DEPRECATED "$work/old.c" 2>/dev/null; then
   echo "MPI_WARN_DEPRECATED does not warn"
   exit 1
 fi
+# Pointers with special values are no arrays that are too short. These warnings are the default, and want code.
+echo '#include <mpi.h>
+int graph(MPI_Comm comm, MPI_Comm* made, int* ints);
+int graph(MPI_Comm comm, MPI_Comm* made, int* ints) {
+  MPI_Dist_graph_create(comm, 1, ints, ints, ints, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, made);
+  MPI_Dist_graph_create(comm, 0, ints, ints, ints, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, made);
+  MPI_Dist_graph_create_adjacent(comm, 1, ints, MPI_UNWEIGHTED, 0, ints, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, made);
+  return MPI_Dist_graph_neighbors(comm, 1, ints, MPI_UNWEIGHTED, 1, ints, MPI_UNWEIGHTED);
+}' >"$work/graph.c"
+cp "$work/graph.c" "$work/graph.cc"
+for level in 0 2; do
+  $cc -O$level -Wall -Wextra -Werror "-I$include" -c "$work/graph.c" -o "$work/graph.o" || exit 1
+  $cxx -O$level -Wall -Wextra -Werror "-I$include" -c "$work/graph.cc" -o "$work/graph.o" || exit 1
+done
 echo "$count constants, 6 language standards"

@@ -9,7 +9,7 @@ if(NOT FULMAR_FORTRAN_COMPILER MATCHES "gfortran")
   return()
 endif()
 
-set(compat_fortran_programs arguments callbacks coll communicators files mixed p2p partitioned processes rma text topology types)
+set(compat_fortran_programs arguments callbacks coll communicators duplicates files mixed p2p partitioned processes rma text topology types)
 
 # fulmar_add_compat_fortran_test(ABI SOURCE): compat.ABI.fortran.<name>.npN for the first number of its ranks above 1
 function(fulmar_add_compat_fortran_test abi source)

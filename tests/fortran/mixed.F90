@@ -30,6 +30,11 @@ program mixed
       integer(c_int), value :: comm, keyval
       integer(c_int64_t) :: c_put
     end function
+    function c_is_put(comm, keyval) bind(c)
+      import
+      integer(c_int), value :: comm, keyval
+      integer(c_int) :: c_is_put
+    end function
     function c_read(comm, keyval) bind(c)
       import
       integer(c_int), value :: comm, keyval
@@ -67,7 +72,7 @@ program mixed
   integer :: ierror, rank, keyval
   integer(kind=MPI_ADDRESS_KIND) :: value, extra, address
   logical :: flag
-  HANDLE(MPI_Comm) :: dup
+  HANDLE(MPI_Comm) :: dup, other
   STATUS :: status STATUS_SIZE
 
   call MPI_Init(ierror)
@@ -91,6 +96,16 @@ program mixed
   value = -12
   call MPI_Comm_set_attr(dup, keyval, value, ierror)
   call equal(c_read(NUMBER(dup), keyval), -12_8, 'an attribute of Fortran, its keyval')
+  ! A communicator is duplicated: what C attached under the keyval of Fortran stays a pointer, what Fortran attached an integer.
+  call MPI_Comm_dup(dup, other, ierror)
+  call equal(c_read(NUMBER(other), keyval), -12_8, 'an attribute of Fortran, copied')
+  call MPI_Comm_free(other, ierror)
+  address = c_put(NUMBER(dup), keyval)
+  call MPI_Comm_dup(dup, other, ierror)
+  call equal(c_is_put(NUMBER(other), keyval), 1, 'an attribute of C, copied under the keyval of Fortran')
+  call MPI_Comm_get_attr(other, keyval, value, flag, ierror)
+  call equal(value, address, 'its address in the copy')
+  call MPI_Comm_free(other, ierror)
 
 #if defined(TEST_F08)
   call equal(c_is_f08_status_ignore(MPI_STATUS_IGNORE), 1, 'MPI_F08_STATUS_IGNORE')

@@ -26,6 +26,14 @@ int64_t c_put(int comm, int keyval) {
   return (int64_t)(intptr_t)&value_of_c;
 }
 
+// Whether an attribute is the pointer that c_put attached.
+int c_is_put(int comm, int keyval) {
+  void* value = NULL;
+  int found = 0;
+  MPI_Comm_get_attr(MPI_Comm_f2c(comm), keyval, &value, &found);
+  return found && value == &value_of_c;
+}
+
 // What Fortran attached: the integer at the address (MPI 5.0 section 19.3.7).
 int64_t c_read(int comm, int keyval) {
   MPI_Aint* value = NULL;

@@ -266,16 +266,47 @@ contains
   end subroutine dummies
 
   subroutine refused()
+    ! Errors are raised on the object of the call. MPI_COMM_SELF, which is asked where there is none, ends the program at first.
+    type(MPI_File) :: file
+    type(MPI_Win) :: window
+    type(MPI_Datatype) :: two
     character(len=MPI_MAX_ERROR_STRING) :: text
-    integer :: class
-    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+    character(len=40) :: name
+    call MPI_Type_contiguous(2, MPI_INTEGER, two)
+    call MPI_Type_commit(two)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
     call MPI_Send(cube(1:6:2, 1, 1), 4, MPI_INTEGER, right, 1, MPI_COMM_WORLD, code)
-    call MPI_Error_class(code, class)
-    call equal(class, MPI_ERR_COUNT, 'more than the section has')
+    call is_class(MPI_ERR_COUNT, 'more than the section has')
     call MPI_Error_string(code, text, i)
     call check(index(text, 'section') > 0, 'the text of the error')
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
+    ! Errors of files return from the beginning.
+    call system_clock(k)
+    write (name, '(a,i0,a,i0)') '/tmp/fulmar_sections.', k, '.', rank
+    call MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
+    call MPI_File_write_at(file, 0_MPI_OFFSET_KIND, cube(1:6:2, 1, 1), 4, MPI_INTEGER, status, code)
+    call is_class(MPI_ERR_COUNT, 'more than the section has, to a file')
+    call MPI_File_write_at_all_begin(file, 0_MPI_OFFSET_KIND, cube(1:6:2, 1, 1), 1, two, code)
+    call is_class(MPI_ERR_TYPE, 'a copy that nobody would store')
+    call MPI_File_close(file)
+    call MPI_Win_create(line, 480_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, window)
+    call MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN)
+    call MPI_Win_fence(0, window)
+    call MPI_Put(cube(1:6:2, 1, 1), 1, two, right, 0_MPI_ADDRESS_KIND, 1, two, window, code)
+    call is_class(MPI_ERR_TYPE, 'a copy that nobody would send')
+    call MPI_Win_fence(0, window)
+    call MPI_Win_free(window)
+    call MPI_Type_free(two)
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
     call MPI_Buffer_attach(cube(1:6:2, :, :), 100, code)
-    call MPI_Error_class(code, class)
-    call equal(class, MPI_ERR_BUFFER, 'memory that is kept')
+    call is_class(MPI_ERR_BUFFER, 'memory that is kept')
   end subroutine refused
+
+  subroutine is_class(wanted_class, what)
+    integer, intent(in) :: wanted_class
+    character(len=*), intent(in) :: what
+    integer :: class
+    call MPI_Error_class(code, class)
+    call equal(class, wanted_class, what)
+  end subroutine is_class
 end program sections

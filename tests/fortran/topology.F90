@@ -11,6 +11,8 @@ program topology
 #include "mpif.inc"
   integer :: ierror, rank, ranks, dims(2), coords(2), got(2), source, dest, found, ranges(3, 1), i, indegree, outdegree
   integer :: neighbours(4), weights(4), numbers(4), sources(1), dests(1), from(1), in(2)
+  integer :: wide_dims(6), wide_coords(6)
+  logical :: wide_periods(6)
   logical :: periods(2), got_periods(2), remain(2), flag
   HANDLE(MPI_Comm) :: cart, line, graph
   HANDLE(MPI_Group) :: group, some
@@ -27,6 +29,9 @@ program topology
   call MPI_Cart_get(cart, 2, got, got_periods, coords, ierror)
   call equal(got, dims, 'dims of MPI_Cart_get')
   call check(all(got_periods .eqv. periods), 'periods of MPI_Cart_get')
+  wide_periods = [.true., .false., .true., .false., .true., .true.]
+  call MPI_Cart_get(cart, 6, wide_dims, wide_periods, wide_coords, ierror)
+  call check(all(wide_periods .eqv. [periods, .true., .false., .true., .true.]), 'periods behind those of MPI_Cart_get')
   call MPI_Cart_rank(cart, coords, found, ierror)
   call equal(found, rank, 'MPI_Cart_rank')
   call MPI_Cart_shift(cart, 1, dims(2), source, dest, ierror)

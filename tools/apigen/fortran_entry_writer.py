@@ -101,9 +101,19 @@ class Body:
 
     # Conversions.
 
+    def _target(self):
+        """An argument more, where the call has an object on which errors are raised."""
+        if self.procedure.function.has('raise'):
+            return ''
+        for argument in self.procedure.arguments:
+            kind, parameter = argument.parameter.kind.removesuffix('_or_null'), argument.parameter
+            if kind in ('comm', 'win', 'file', 'session') and parameter.direction != 'out' and not parameter.is_array:
+                return f', ErrorTarget::{kind}(*{argument.name})'
+        return ''
+
     def _fail_if(self, name):
         self.code.before.append(
-            f'if ({name}_c.failed()) return give(ierror, report(Problem::no_memory));')
+            f'if ({name}_c.failed()) return give(ierror, report(Problem::no_memory{self._target()}));')
 
     def _convert_choice(self, argument):
         name = argument.name
@@ -111,7 +121,7 @@ class Body:
             self.code.arguments.append(f'buffer_address({name})')
             return
         access = 'in' if argument.parameter.direction == 'in' else 'out'
-        self.code.before.append(f'Choice {name}_c({name}_d, Access::{access});')
+        self.code.before.append(f'Choice {name}_c({name}_d, Access::{access}{self._target()});')
         self.code.arguments.append(f'{name}_c.address()')
         self.choices.append(argument)
         if argument.section == 'copy':
@@ -185,9 +195,9 @@ class Body:
             self.code.before.append(f'SmallArray<int, 16> {name}_c({length});')
             self._fail_if(name)
             loop = f'for (MPI_Count i = 0; i < {name}_c.size(); ++i)'
-            if parameter.direction == 'in':
-                self.code.before.append(f'{loop} {name}_c[i] = logical({name}[i]);')
-            else:
+            # Also for results: the call may leave some as they are.
+            self.code.before.append(f'{loop} {name}_c[i] = logical({name}[i]);')
+            if parameter.direction != 'in':
                 self.code.after.append(f'{loop} {name}[i] = logical({name}_c[i]);')
             self.code.arguments.append(f'{name}_c.data()')
         elif parameter.direction == 'in':
@@ -263,7 +273,8 @@ class Body:
                                      if line not in comm and line not in choices]
         if pending:
             lifetime = 'persistent' if self.procedure.generic.endswith('_init') else 'once'
-            yield f'PendingBuilder pending(Lifetime::{lifetime});'
+            freeing = 'refused' if self.procedure.is_collective else 'accepted'
+            yield f'PendingBuilder pending(Lifetime::{lifetime}, Freeing::{freeing});'
         yield 'int code = MPI_SUCCESS;'
         for expression in self.code.describe:
             yield f'if (code == MPI_SUCCESS) code = {expression};'
@@ -272,7 +283,7 @@ class Body:
                 ['true'] if self.blocks else
                 [f'{choice.name}_c.has_copy()' for choice in self.choices])
             yield (f'if (code == MPI_SUCCESS && !pending.reserve({wanted})) '
-                   'code = report(Problem::no_memory);')
+                   f'code = report(Problem::no_memory{self._target()});')
         yield 'if (code == MPI_SUCCESS) {'
         yield f'  code = P{self.procedure.name}({", ".join(self.code.arguments)});'
         if not pending:

@@ -36,7 +36,7 @@ class Table:
 
 
 def read_table(path):
-    words = ('omit', 'no_f08', 'drop', 'apart', 'by_hand', 'string', 'length', 'section')
+    words = ('omit', 'no_f08', 'drop', 'name', 'input', 'apart', 'by_hand', 'string', 'length', 'section')
     lines = {}
     for number, text in enumerate(path.read_text().splitlines(), 1):
         line = text.split('#')[0].split()
@@ -98,6 +98,11 @@ class Procedure:
         return self.name + ('_f08ts' if self.has_choice else '_f08')
 
     @property
+    def is_collective(self):
+        """Of a communication or file operation: whether all processes of the group take part."""
+        return self.function.chapter.name in ('coll', 'neighbor') or '_all' in self.name
+
+    @property
     def request(self):
         """The request that a non-blocking or persistent operation gives."""
         for argument in self.arguments:
@@ -130,8 +135,10 @@ def _arguments(spec, table, symbol):
         section = ''
         if is_choice:
             section = _section_mode(table, symbol.function.chapter.name, symbol.function, position)
-        name = 'index' if parameter.name == 'indx' else parameter.name
-        arguments.append(Argument(name, parameter, ctype, is_choice, section))
+        name = table.find('name', symbol.function.name, parameter.name) or (parameter.name,)
+        if table.find('input', symbol.function.name, parameter.name) is not None:
+            parameter = dataclasses.replace(parameter, direction='in')
+        arguments.append(Argument(name[0], parameter, ctype, is_choice, section))
     return arguments
 
 

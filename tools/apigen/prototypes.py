@@ -60,6 +60,9 @@ def declaration(spec, parameter, is_large):
     if base == 'MPI_Status':
         return f'{constant}MPI_Status{"*" if not parameter.is_array else ""} {parameter.name}' + (
             '[]' if parameter.is_array else '')
+    if parameter.name.endswith('weights'):
+        # gcc warns of an array in which MPI_UNWEIGHTED, a small address, has no room for an element.
+        return f'{constant}{base}* {parameter.name}'
     if parameter.is_array:
         return f'{constant}{base} {parameter.name}[]'
     return f'{base}{"" if is_input else "*"} {parameter.name}'

@@ -2,9 +2,6 @@
 // Copyright (c) 2026 the Fulmar authors
 #include "fortran/choice.h"
 
-#include <cstdlib>
-
-#include "fortran/report.h"
 #include "fortran/sentinels.h"
 
 namespace fulmar::fortran {
@@ -33,11 +30,13 @@ int count_per_element(MPI_Datatype type, std::size_t element_bytes, MPI_Count* p
 
 }  // namespace
 
-Choice::Choice(const Descriptor* descriptor, Access access)
-    : section_(*descriptor), access_(access), address_(buffer_address(descriptor->base)) {}
+Choice::Choice(const Descriptor* descriptor, Access access, ErrorTarget target)
+    : section_(*descriptor),
+      access_(access),
+      target_(target),
+      address_(buffer_address(descriptor->base)) {}
 
 Choice::~Choice() {
-  std::free(memory_);
   if (made_ != MPI_DATATYPE_NULL) PMPI_Type_free(&made_);
 }
 
@@ -49,7 +48,7 @@ int Choice::describe_section(MPI_Count count, MPI_Datatype* type, bool* describe
   if (result != MPI_SUCCESS) return result;
   *described = per_element > 0;
   if (per_element == 0) return MPI_SUCCESS;
-  if (count > section_.elements() * per_element) return report(Problem::section_too_small);
+  if (count > section_.elements() * per_element) return report(Problem::section_too_small, target_);
   const int made = section_.make_datatype(*type, per_element, count, &made_);
   if (made == MPI_SUCCESS) *type = made_;
   return made;
@@ -75,7 +74,7 @@ int Choice::describe_only(MPI_Count* count, MPI_Datatype* type) {
   bool described = false;
   const int result = describe_section(*count, type, &described);
   if (made_ != MPI_DATATYPE_NULL) *count = 1;
-  return result == MPI_SUCCESS && !described ? report(Problem::section_datatype) : result;
+  return result == MPI_SUCCESS && !described ? report(Problem::section_datatype, target_) : result;
 }
 
 int Choice::describe_only(int* count, MPI_Datatype* type) {
@@ -87,20 +86,17 @@ int Choice::describe_only(int* count, MPI_Datatype* type) {
 
 int Choice::copy() {
   if (section_.is_contiguous()) return MPI_SUCCESS;
-  memory_ = static_cast<char*>(std::malloc(section_.bytes()));
-  if (memory_ == nullptr) return report(Problem::no_memory);
-  // Also for what the call writes: it need not write all of it.
-  section_.copy_to(memory_);
-  address_ = memory_;
+  if (!copy_.make(section_, access_)) return report(Problem::no_memory, target_);
+  address_ = copy_.address();
   return MPI_SUCCESS;
 }
 
 int Choice::require_contiguous() const {
-  return section_.is_contiguous() ? MPI_SUCCESS : report(Problem::section_kept);
+  return section_.is_contiguous() ? MPI_SUCCESS : report(Problem::section_kept, target_);
 }
 
 void Choice::finish() {
-  if (memory_ != nullptr && access_ != Access::in) section_.copy_from(memory_);
+  if (copy_.exists()) copy_.store();
 }
 
 }  // namespace fulmar::fortran

@@ -14,7 +14,7 @@ struct Converted {
 
 }  // namespace
 
-Choice::Choice(const NativeDescriptor* descriptor, Access access)
-    : Choice(Converted{standard_descriptor(*descriptor)}.get(), access) {}
+Choice::Choice(const NativeDescriptor* descriptor, Access access, ErrorTarget target)
+    : Choice(Converted{standard_descriptor(*descriptor)}.get(), access, target) {}
 
 }  // namespace fulmar::fortran
