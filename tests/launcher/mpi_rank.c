@@ -4,9 +4,11 @@
 // An MPI program that ends in the way its arguments say: finalize | report (say who it is, and the
 // sum of all ranks) | maxprocs (of MPI_INFO_ENV and, before
 // MPI_Init, of MPI_Info_create_env) | sleep | abort RANK CODE | leave RANK CODE (exit
-// inside MPI) | start COMMAND (run it inside MPI) | session_abort RANK CODE (in a program that uses sessions only). The ranks that are not named wait to be
+// inside MPI) | start COMMAND (run it inside MPI) | kill RANK (by SIGKILL, while the others wait for it in
+// MPI) | session_abort RANK CODE (in a program that uses sessions only). The ranks that are not named wait to be
 // ended.
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,13 @@ static int start(const char* command) {
   return MPI_Finalize() == MPI_SUCCESS && status == 0 ? 0 : 91;
 }
 
+static void wait_in_mpi(int rank, int chosen) {
+  int value = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == chosen) raise(SIGKILL);
+  MPI_Recv(&value, 1, MPI_INT, chosen, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void abort_in_session(int rank, int chosen, int code) {
   MPI_Session session = MPI_SESSION_NULL;
   MPI_Group group = MPI_GROUP_NULL;
@@ -70,6 +79,7 @@ int main(int argc, char** argv) {
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS) return 90;
   if (strcmp(how, "report") == 0) return report();
   if (strcmp(how, "start") == 0) return start(argv[2]);
+  if (strcmp(how, "kill") == 0) wait_in_mpi(rank, chosen);
   if (strcmp(how, "finalize") == 0) return MPI_Finalize() == MPI_SUCCESS ? 0 : 91;
   if (rank == chosen && strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
   if (rank == chosen && strcmp(how, "leave") == 0) exit(code);

@@ -99,6 +99,11 @@ class Mpi(LauncherTest):
         self.assertIn("pipe:", result.stdout)
         self.assertNotIn("fulmar-job", result.stdout)
 
+    def test_death_of_a_rank_is_reported_by_mpiexec_alone(self):
+        result = self.run_job("--timeout", 60, "-n", 128, MPI_RANK, "kill", 3)
+        self.assertEqual(result.returncode, 137)
+        self.assertRegex(result.stderr, r"^mpiexec: rank 3 of 128 [^\n]*SIGKILL[^\n]*\n$")
+
     def test_abort_of_a_program_with_sessions_only(self):
         result = self.run_job("--timeout", 60, "-n", 2, MPI_RANK, "session_abort", 1, 5)
         self.assertEqual(result.returncode, 5)
