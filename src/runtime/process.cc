@@ -120,6 +120,8 @@ void Process::choose_heap() {
 
 base::Error Process::start() {
   if (const base::Error error = job_.join(); error.failed()) return error;
+  errors_.rank = static_cast<int>(job_.rank());
+  errors_.size = static_cast<int>(job_.size());
   // Yama's restricted mode lets a process name one other that may reach into it, and its children:
   // the ranks are children of mpiexec. Without Yama the call fails and changes nothing.
   ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(job_.mpiexec_pid()), 0, 0, 0);
@@ -371,6 +373,7 @@ void Process::define_attributes() {
 void Process::leave_job() {
   const auto leave = [] {
     Process& self = process();
+    if (!self.job().is_owner()) return;  // a forked process ends: the launcher is its parent's
     if (self.world_state != WorldState::closed) self.networks_->close();
     self.launcher_.reset();  // says goodbye
     self.library_.launcher = nullptr;
@@ -382,8 +385,6 @@ void Process::leave_job() {
 }
 
 void Process::open_world() {
-  errors_.rank = static_cast<int>(job_.rank());
-  errors_.size = static_cast<int>(job_.size());
   library_.define(world_->world, reinterpret_cast<std::uintptr_t>(MPI_COMM_WORLD));
   library_.define(world_->self, reinterpret_cast<std::uintptr_t>(MPI_COMM_SELF));
   // MPI_ERRORS_ARE_FATAL counts as set where it was requested, not where it is the default

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 
-from support import LauncherTest, children_of, wait_until
+from support import LauncherTest, alive, children_of, wait_until
 
 WRITER = """
 import os, sys
@@ -19,6 +19,8 @@ line = (chr(97 + rank) * 99 + "\\n").encode()
 for _ in range(%d):
     os.write(1, line[:40]); os.write(1, line[40:])
 """
+# A full pipe ends in half a line: each of its pages does.
+LONG_WRITER = WRITER.replace("99", "999").replace("40", "10")
 
 
 class Output(LauncherTest):
@@ -98,6 +100,24 @@ class Output(LauncherTest):
         process.terminate()
         wait_until(lambda: process.poll() is not None, "end after SIGTERM")
         self.assertEqual(process.returncode, 143)
+
+    def test_reader_that_pauses_gets_whole_lines(self):
+        process = self.start_job("-n", 4, "python3", "-c", LONG_WRITER % 2000, pipesize=1 << 20)
+        def blocked():
+            writers = [pid for pid, name in children_of(process.pid).items() if "python" in name]
+            return len(writers) == 4 and all(
+                not alive(pid) or "pipe" in pathlib.Path(f"/proc/{pid}/wchan").read_text() for pid in writers)
+        out = b""
+        for read_before in (0, 2 << 20, 4 << 20):
+            while len(out) < read_before:
+                out += os.read(process.stdout.fileno(), 1 << 20)
+            wait_until(blocked, "ranks that wait for their reader")
+            time.sleep(0.7)  # longer than the half second for which the begin of a line waits for its end
+        rest, said = process.communicate(timeout=60)
+        lines = (out + rest).decode().splitlines()
+        self.assertEqual((process.returncode, said), (0, b""))
+        self.assertEqual(sorted(set(lines)), [letter * 999 for letter in "abcd"])
+        self.assertEqual(len(lines), 8000)
 
     def test_reader_that_leaves_ends_the_writers(self):
         process = self.start_job("-n", 2, "yes")

@@ -19,8 +19,10 @@
 namespace fulmar::mpiexec {
 namespace {
 
-/// The path of a PMIx library does not belong to an outer job.
+/// The path of a PMIx library does not belong to an outer job. Hydra would take the variable's time for that of
+/// the command line.
 bool is_kept(std::string_view name) {
+  if (name == env_timeout) return false;
   return !describes_outer_job(name) || name == "PMIX_PREFIX" || name.starts_with("PMIX_MCA_");
 }
 

@@ -124,16 +124,29 @@ Error add_entry(std::string_view where, std::string_view entry, std::uint32_t sl
 
 /// Words of other launchers' files that say nothing about how many ranks a host takes.
 bool is_harmless(std::string_view word) {
-  constexpr std::array<std::string_view, 5> starts = {
-      "max_slots=", "max-slots=", "binding=", "user=", "ifhn="};
+  constexpr std::array<std::string_view, 6> starts = {
+      "max_slots=", "max-slots=", "binding=", "user=", "ifhn=", "port="};
   return std::any_of(starts.begin(), starts.end(),
                      [&](std::string_view start) { return word.starts_with(start); });
 }
 
-Error parse_line(const std::string& where, std::string_view line, std::vector<Host>& hosts) {
+/// "host slots = 2" as "host slots=2".
+std::string without_blanks_at_equals(std::string_view line) {
+  std::string out;
+  for (const char letter : line) {
+    const bool is_blank = blanks.find(letter) != std::string_view::npos;
+    if (is_blank && out.ends_with('=')) continue;
+    if (letter == '=') out.erase(out.find_last_not_of(blanks) + 1);
+    out += letter;
+  }
+  return out;
+}
+
+Error parse_line(const std::string& where, std::string_view text, std::vector<Host>& hosts) {
   std::string_view entry;
   std::uint32_t slots = 0;
-  line = line.substr(0, line.find('#'));
+  const std::string joined = without_blanks_at_equals(text.substr(0, text.find('#')));
+  std::string_view line = joined;
   while (true) {
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
     if (line.empty()) break;

@@ -61,9 +61,16 @@ bool JobSegment::mark_failed(std::uint32_t index) const noexcept {
   return wire::mark_failed(header(), records()[index]);
 }
 
+/// Only a rank that has entered MPI and has not ended can sleep. To look at the areas of all ranks would
+/// take quadratic time where many end, and give each area a page.
 void JobSegment::wake_others(std::uint32_t index) const noexcept {
+  // Who takes its record after this look sees the failure before it sleeps.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   for (std::uint32_t rank = 0; rank < records().size(); ++rank) {
-    if (rank != index) wake(rank);
+    const wire::RankRecord& record = records()[rank];
+    const bool in_mpi = record.taken.load(std::memory_order_acquire) != 0 &&
+                        wire::state_of(record) != wire::RankState::exited;
+    if (rank != index && in_mpi) wake(rank);
   }
 }
 

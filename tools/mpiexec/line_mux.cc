@@ -23,6 +23,7 @@ void LineMux::append(std::size_t stream, std::string_view bytes, std::int64_t no
 
 void LineMux::close(std::size_t stream) {
   streams_[stream].closed = true;
+  streams_[stream].pause = Pause::none;
   advance(stream);
   if (holder_ == stream && !waiting_.empty()) {
     end_held_line();
@@ -34,24 +35,34 @@ bool LineMux::accepts(std::size_t stream) const {
   return streams_[stream].pending.size() < limits_.stream_bytes;
 }
 
+void LineMux::set_pause(std::size_t stream, Pause pause, std::int64_t now_ns) {
+  streams_[stream].pause = pause;
+  streams_[stream].last_input_ns = now_ns;
+}
+
+/// When a stream counts as silent, if nothing comes until then.
+std::int64_t LineMux::silent_from(std::size_t stream) const {
+  const Stream& from = streams_[stream];
+  const bool is_read =
+      from.pause == Pause::none || (from.pause == Pause::by_others && stream == holder_);
+  return is_read ? from.last_input_ns + limits_.patience_ns : never_ns;
+}
+
 std::int64_t LineMux::deadline() const {
   if (pending_streams_ == 0) return never_ns;
   std::int64_t earliest = never_ns;
-  const std::int64_t held_until =
-      holder_ == nobody ? 0 : streams_[holder_].last_input_ns + limits_.patience_ns;
+  const std::int64_t held_until = holder_ == nobody ? 0 : silent_from(holder_);
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const Stream& stream = streams_[i];
     if (stream.pending.empty()) continue;
-    const std::int64_t overdue = stream.queued ? 0 : stream.last_input_ns + limits_.patience_ns;
+    const std::int64_t overdue = stream.queued ? 0 : silent_from(i);
     earliest = std::min(earliest, i == holder_ ? overdue : std::max(overdue, held_until));
   }
   return earliest;
 }
 
 void LineMux::tick(std::int64_t now_ns) {
-  const auto silent = [&](std::size_t stream) {
-    return now_ns - streams_[stream].last_input_ns >= limits_.patience_ns;
-  };
+  const auto silent = [&](std::size_t stream) { return silent_from(stream) <= now_ns; };
   if (holder_ != nobody && silent(holder_)) {
     write(holder_, streams_[holder_].pending.size());
     if (holder_ != nobody && !waiting_.empty()) end_held_line();

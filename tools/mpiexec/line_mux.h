@@ -40,6 +40,11 @@ class LineMux {
   /// No more will come from this stream.
   void close(std::size_t stream);
   [[nodiscard]] bool accepts(std::size_t stream) const;
+  /// Whether the owner reads a stream. That nothing comes of a stream that is not read is no silence of its
+  /// rank, so the begin of its line waits for the end. A holder that waits for others counts as silent all the
+  /// same: the others may wait for it here, while it waits for them at another LineMux.
+  enum class Pause : std::uint8_t { none, by_reader, by_others };
+  void set_pause(std::size_t stream, Pause pause, std::int64_t now_ns);
 
   /// When `tick` has something to do next; never_ns when only input can change anything.
   [[nodiscard]] std::int64_t deadline() const;
@@ -56,9 +61,11 @@ class LineMux {
     std::int64_t last_input_ns = 0;
     bool closed = false;
     bool queued = false;
+    Pause pause = Pause::none;
   };
   static constexpr std::size_t nobody = SIZE_MAX;
 
+  [[nodiscard]] std::int64_t silent_from(std::size_t stream) const;
   bool may_write(std::size_t stream);
   void advance(std::size_t stream);
   void write(std::size_t stream, std::size_t bytes);

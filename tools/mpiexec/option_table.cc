@@ -86,6 +86,15 @@ Error set_path(const OptionTarget& target, Values values) {
   return {};
 }
 
+Error set_gwdir(const OptionTarget& target, Values values) {
+  target.options.wdir = values[0];
+  return {};
+}
+Error set_gpath(const OptionTarget& target, Values values) {
+  target.options.path = values[0];
+  return {};
+}
+
 /// The library knows the same as an option.
 Error set_initial_errhandler(const OptionTarget& target, Values values) {
   constexpr std::array<std::string_view, 3> names = {"mpi_errors_are_fatal", "mpi_errors_abort",
@@ -97,18 +106,6 @@ Error set_initial_errhandler(const OptionTarget& target, Values values) {
                    values[0].c_str());
   }
   return add_setting(target.program.env, "FULMAR_ERRHANDLER", values[0]);
-}
-
-Error parse_seconds(const char* what, const std::string& text, double low, double& out) {
-  double seconds = -1;
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, seconds);
-  if (code != std::errc{} || stop != end || !(seconds >= low) || seconds > 1e8) {
-    return failure(ErrorClass::arg, "%s is \"%s\", expected a number of seconds %s", what,
-                   text.c_str(), low > 0 ? "above 0" : "from 0 on");
-  }
-  out = seconds;
-  return {};
 }
 
 Error set_timeout(const OptionTarget& target, Values values) {
@@ -125,19 +122,20 @@ Error set_on_failure(const OptionTarget& target, Values values) {
   target.options.continues = values[0] == "continue";
   return {};
 }
+Error set_continues(const OptionTarget& target, Values /*values*/) {
+  target.options.continues = true;
+  return {};
+}
+Error set_fault_tolerance(const OptionTarget& target, Values values) {
+  return parse_fault_tolerance(values[0], target.options);
+}
 Error set_deadlock_abort(const OptionTarget& target, Values /*values*/) {
   target.options.deadlock_abort = true;
   return {};
 }
 
 Error set_universe(const OptionTarget& target, Values values) {
-  if (values[0] == "SYSTEM") return {};
-  constexpr std::uint32_t unlimited = 1U << 30;
-  if (values[0] == "INFINITE") {
-    target.options.universe_size = unlimited;
-    return {};
-  }
-  return parse_number("-usize", values[0], 1, unlimited, target.options.universe_size);
+  return parse_universe("-usize", values[0], target.options);
 }
 
 Error set_bind_to(const OptionTarget& target, Values values) {
@@ -425,8 +423,10 @@ constexpr std::array rows = {
     OptionRow{"bind-to-core", 0, "", "", set_bind_core},
     OptionRow{"bind-to-socket", 0, "", "", set_bind_socket},
     OptionRow{"display-map display-devel-map display-allocation", 0, "", "", set_show_map},
-    OptionRow{"gwdir", 1, "", "", set_wdir},
-    OptionRow{"gpath", 1, "", "", set_path},
+    OptionRow{"gwdir", 1, "", "", set_gwdir},
+    OptionRow{"gpath", 1, "", "", set_gpath},
+    OptionRow{"disable-auto-cleanup continuous", 0, "", "", set_continues},
+    OptionRow{"with-ft", 1, "", "", set_fault_tolerance},
     OptionRow{"info", 0, "", "", set_version},
 };
 
@@ -457,12 +457,6 @@ void for_each_name(const OptionRow& row, Visit visit) {
 }
 
 }  // namespace
-
-Error parse_deadlock_timeout(const char* what, const std::string& text, Options& options) {
-  const Error error = parse_seconds(what, text, 0, options.deadlock_timeout_s);
-  if (error.ok()) options.polled_deadlock_timeout_s = options.deadlock_timeout_s;
-  return error;
-}
 
 std::span<const OptionRow> option_rows() { return rows; }
 

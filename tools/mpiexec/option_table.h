@@ -29,10 +29,6 @@ struct OptionRow {
 
 std::span<const OptionRow> option_rows();
 
-/// Stores the seconds after which a job that stands still is explained, whatever its ranks call.
-/// Fails (arg) with a text that begins with `what`.
-base::Error parse_deadlock_timeout(const char* what, const std::string& text, Options& options);
-
 /// The row that has `name` (without dashes) among its names; null if there is none.
 const OptionRow* find_option(std::string_view name);
 

@@ -283,6 +283,45 @@ Error parse_display(const std::string& text, Options& options) {
   return {};
 }
 
+Error parse_seconds(const char* what, const std::string& text, double low, double& out) {
+  double seconds = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, seconds);
+  if (code != std::errc{} || stop != end || !(seconds >= low) || seconds > 1e8) {
+    return failure(ErrorClass::arg, "%s is \"%s\", expected a number of seconds %s", what,
+                   text.c_str(), low > 0 ? "above 0" : "from 0 on");
+  }
+  out = seconds;
+  return {};
+}
+
+Error parse_deadlock_timeout(const char* what, const std::string& text, Options& options) {
+  const Error error = parse_seconds(what, text, 0, options.deadlock_timeout_s);
+  if (error.ok()) options.polled_deadlock_timeout_s = options.deadlock_timeout_s;
+  return error;
+}
+
+Error parse_universe(const char* what, const std::string& text, Options& options) {
+  constexpr std::uint32_t unlimited = 1U << 30;
+  if (text == "SYSTEM" || text == "INFINITE") {
+    options.universe_size = text == "SYSTEM" ? 0 : unlimited;
+    return {};
+  }
+  return parse_number(what, text, 1, unlimited, options.universe_size);
+}
+
+Error parse_fault_tolerance(const std::string& text, Options& options) {
+  constexpr std::array<std::string_view, 3> with = {"ulfm", "mpi", "yes"};
+  constexpr std::array<std::string_view, 2> without = {"none", "no"};
+  const std::string name = lower(text);
+  if (!is_one_of(with, name) && !is_one_of(without, name)) {
+    return failure(ErrorClass::arg, "--with-ft is \"%s\", expected ulfm, mpi, yes, no or none",
+                   text.c_str());
+  }
+  options.continues = options.continues || is_one_of(with, name);
+  return {};
+}
+
 Error check_memory_kinds(const std::string& text) {
   const auto is_word = [](std::string_view word) {
     return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char letter) {

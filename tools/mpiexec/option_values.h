@@ -18,6 +18,18 @@ namespace fulmar::mpiexec {
 [[nodiscard]] base::Error parse_number(const char* what, std::string_view text, std::uint32_t low,
                                        std::uint32_t high, std::uint32_t& out);
 
+/// A number of seconds from `low` on (above 0 where that is not 0), perhaps with a fraction.
+[[nodiscard]] base::Error parse_seconds(const char* what, const std::string& text, double low,
+                                        double& out);
+/// The seconds after which a job that stands still is explained, whatever its ranks call.
+[[nodiscard]] base::Error parse_deadlock_timeout(const char* what, const std::string& text,
+                                                 Options& options);
+/// MPI_UNIVERSE_SIZE: a number, "INFINITE" or "SYSTEM".
+[[nodiscard]] base::Error parse_universe(const char* what, const std::string& text,
+                                         Options& options);
+/// `--with-ft` of Open MPI: "ulfm" and other names of it let ranks go on after a failure.
+[[nodiscard]] base::Error parse_fault_tolerance(const std::string& text, Options& options);
+
 /// The parts between separators, without empty ones.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 

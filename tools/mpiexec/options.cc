@@ -11,6 +11,7 @@
 
 #include "mpiexec/foreign_options.h"
 #include "mpiexec/option_table.h"
+#include "mpiexec/option_values.h"
 #include "mpiexec/placement.h"
 #include "mpiexec/topology.h"
 #include "wire/node/job.h"
@@ -51,10 +52,7 @@ class Parser {
   explicit Parser(std::span<const std::string> arguments) : rest_(arguments) {}
 
   base::Result<Options> parse() {
-    if (const char* seconds = std::getenv(env_deadlock_timeout); seconds && *seconds != '\0') {
-      const Error error = parse_deadlock_timeout(env_deadlock_timeout, seconds, options_);
-      if (error.failed()) return error;
-    }
+    if (Error error = parse_variables(); error.failed()) return error;
     while (true) {
       Program program;
       if (Error error = parse_flags(program); error.failed()) return error;
@@ -67,6 +65,24 @@ class Parser {
   }
 
  private:
+  Error parse_variables() {
+    const auto value_of = [](const char* name) {
+      const char* const text = std::getenv(name);
+      return std::string(text == nullptr ? "" : text);
+    };
+    Error error;
+    if (const std::string text = value_of(env_deadlock_timeout); !text.empty()) {
+      error = parse_deadlock_timeout(env_deadlock_timeout, text, options_);
+    }
+    if (const std::string text = value_of(env_timeout); error.ok() && !text.empty()) {
+      error = parse_seconds(env_timeout, text, 0, options_.timeout_s);
+    }
+    if (const std::string text = value_of(env_universe); error.ok() && !text.empty()) {
+      error = parse_universe(env_universe, text, options_);
+    }
+    return error;
+  }
+
   /// Whether programs are to be named.
   [[nodiscard]] bool runs() const {
     return options_.action == Action::run || options_.action == Action::show;
@@ -177,6 +193,9 @@ base::Result<std::vector<std::string>> read_config(const std::string& name) {
     if (!words.empty()) words.emplace_back(":");
     if (Error error = split_line(line, words); error.failed()) return error;
   }
+  if (file.bad()) {  // a folder can be opened, but not read
+    return failure(ErrorClass::arg, "-configfile \"%s\": %s", name.c_str(), std::strerror(errno));
+  }
   return words;
 }
 
@@ -245,6 +264,10 @@ base::Result<Options> parse_options(std::span<const std::string> arguments) {
   }
   auto parsed = Parser(arguments).parse();
   if (parsed.failed() || parsed->programs.empty()) return parsed;
+  for (Program& program : parsed->programs) {
+    if (program.wdir.empty()) program.wdir = parsed->wdir;
+    if (program.path.empty()) program.path = parsed->path;
+  }
   if (Error error = settle_hosts(*parsed); error.failed()) return error;
   if (Error error = check_totals(*parsed); error.failed()) return error;
   return parsed;

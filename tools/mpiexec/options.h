@@ -74,7 +74,9 @@ struct OutputFiles {
 struct Options {
   Action action = Action::run;
   std::vector<Program> programs;
-  EnvRules env;  ///< for all programs, under their own rules
+  EnvRules env;      ///< for all programs, under their own rules
+  std::string wdir;  ///< of programs that have none of their own; after parsing they all have it
+  std::string path;  ///< the same
   Place bind_to = Place::automatic;
   Place map_by = Place::automatic;
   std::uint32_t ranks_per_object =
@@ -115,10 +117,13 @@ struct Options {
   [[nodiscard]] std::uint32_t rank_count() const;
 };
 
-/// The variable that stands for --deadlock-timeout where that option is not given.
+/// The variables that stand for --deadlock-timeout, --timeout (0: none) and -usize where these options are not
+/// given. The last two have the names that Hydra gives them.
 inline constexpr const char* env_deadlock_timeout = "FULMAR_DEADLOCK_TIMEOUT";
+inline constexpr const char* env_timeout = "MPIEXEC_TIMEOUT";
+inline constexpr const char* env_universe = "MPIEXEC_UNIVERSE_SIZE";
 
-/// Reads the arguments after argv[0], the file of hosts that they name, and `env_deadlock_timeout`.
+/// Reads the arguments after argv[0], the file of hosts that they name, and the variables above.
 /// Fails (arg) with a text that names the argument, its value and, for an unknown option, the
 /// nearest known one.
 base::Result<Options> parse_options(std::span<const std::string> arguments);

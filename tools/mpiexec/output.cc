@@ -192,7 +192,7 @@ void Output::on_time(std::int64_t now_ns) {
 void Output::finish() {
   finishing_ = true;
   for (std::uint32_t i = 0; i < streams_.size(); ++i) {
-    while (streams_[i].fd.valid() && !streams_[i].paused) read_stream(i);
+    while (streams_[i].fd.valid() && streams_[i].pause == LineMux::Pause::none) read_stream(i);
   }
 }
 
@@ -222,11 +222,11 @@ void Output::read_stream(std::uint32_t index) {
 }
 
 void Output::drop_stream(Stream& stream) {
-  if (stream.paused)
+  if (stream.pause != LineMux::Pause::none)
     --paused_count_;
   else
     poller_.remove(stream.fd.get());
-  stream.paused = false;
+  stream.pause = LineMux::Pause::none;
   stream.fd.reset();
 }
 
@@ -235,20 +235,33 @@ void Output::end_stream(Stream& stream) {
   for (const Lane& lane : stream.lanes) channels_[lane.channel].mux.close(lane.number);
 }
 
-/// Reads on only while there is room for what comes.
+/// A stream is read only while there is room for what comes.
+LineMux::Pause Output::pause_for(const Stream& stream) const {
+  const auto any_lane = [&](auto condition) {
+    return std::any_of(stream.lanes.begin(), stream.lanes.end(), condition);
+  };
+  if (any_lane([&](const Lane& lane) { return full(channels_[lane.channel]); })) {
+    return LineMux::Pause::by_reader;
+  }
+  const bool has_room = !any_lane(
+      [&](const Lane& lane) { return !channels_[lane.channel].mux.accepts(lane.number); });
+  return has_room ? LineMux::Pause::none : LineMux::Pause::by_others;
+}
+
 void Output::update_interest(std::uint32_t index) {
   Stream& stream = streams_[index];
   if (!stream.fd.valid()) return;
-  const bool pause = std::any_of(stream.lanes.begin(), stream.lanes.end(), [&](const Lane& lane) {
-    const Channel& channel = channels_[lane.channel];
-    return full(channel) || !channel.mux.accepts(lane.number);
-  });
-  if (pause == stream.paused) return;
-  stream.paused = pause;
-  if (pause) {  // not watched at all: epoll would report the end of the stream again and again
+  const LineMux::Pause pause = pause_for(stream);
+  if (pause == stream.pause) return;
+  const LineMux::Pause before = std::exchange(stream.pause, pause);
+  for (const Lane& lane : stream.lanes) {
+    channels_[lane.channel].mux.set_pause(lane.number, pause, now_ns());
+  }
+  if (before == LineMux::Pause::none) {
+    // Not watched at all: epoll would report the end of the stream again and again.
     ++paused_count_;
     poller_.remove(stream.fd.get());
-  } else {
+  } else if (pause == LineMux::Pause::none) {
     --paused_count_;
     (void)poller_.add(stream.fd.get(), EPOLLIN, {SourceKind::stream, index});
   }
@@ -272,7 +285,7 @@ void Output::flush(std::uint32_t index) {
   }
   if (progress == Sink::Progress::broken) break_channel(index);
   for (std::uint32_t i = 0; i < streams_.size() && paused_count_ > 0; ++i) {
-    if (streams_[i].paused) update_interest(i);
+    if (streams_[i].pause != LineMux::Pause::none) update_interest(i);
   }
 }
 

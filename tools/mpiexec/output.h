@@ -78,7 +78,7 @@ class Output {
   struct Stream {
     base::UniqueFd fd;
     std::vector<Lane> lanes;
-    bool paused = false;
+    LineMux::Pause pause = LineMux::Pause::none;
   };
   /// One destination with everything that goes there.
   struct Channel {
@@ -101,6 +101,7 @@ class Output {
   void read_stream(std::uint32_t index);
   void drop_stream(Stream& stream);
   void end_stream(Stream& stream);
+  [[nodiscard]] LineMux::Pause pause_for(const Stream& stream) const;
   void update_interest(std::uint32_t index);
   void flush(std::uint32_t channel);
   void break_channel(std::uint32_t channel);

@@ -157,12 +157,17 @@ void Supervisor::on_rank(std::uint32_t index) {
   end.value = info.si_status;
   end.state = wire::state_of(record);
   end.abort_code = record.abort_code.load(std::memory_order_relaxed);
-  parts_.generations.mark_ended(index);
   parts_.poller.remove(rank.fd.get());
   rank.fd.reset();
   --running_;
   rank.end = end.way == RankEnd::Way::exited ? std::to_string(end.value) : signal_name(end.value);
   if (end.state == wire::RankState::aborted) notice_killed();
+  on_end(index, end);
+  // The others hear first that the job ends, where it does: they do not report the death themselves.
+  parts_.generations.mark_ended(index);
+}
+
+void Supervisor::on_end(std::uint32_t index, const RankEnd& end) {
   const Verdict verdict = judge(end);
   if (verdict.failed && !ending_) {
     const bool aborted = end.state == wire::RankState::aborted;
@@ -378,12 +383,12 @@ void Supervisor::report_inner() {
     if (!rank.fd.valid() || rank.inner == 0 || rank.inner_fd.valid()) continue;
     if (record.pid.load(std::memory_order_acquire) != rank.inner) continue;
     if (wire::state_of(record) != wire::RankState::initialised) continue;
-    parts_.generations.announce_failure(index);
     on_failure(index,
                {true, 1,
                 "started process " + std::to_string(rank.inner) +
                     ", which ended without calling MPI_Finalize"},
                ends_by(wire::RankState::initialised));
+    parts_.generations.announce_failure(index);
   }
 }
 

@@ -93,6 +93,7 @@ class Supervisor {
   void step();
   void dispatch(const Source& source);
   void on_rank(std::uint32_t index);
+  void on_end(std::uint32_t index, const RankEnd& end);
   enum class Ends : bool { job, rank };
   void on_failure(std::uint32_t index, const Verdict& verdict, Ends ends);
   [[nodiscard]] Ends ends_by(wire::RankState state) const noexcept;

@@ -32,6 +32,9 @@ constexpr int visit_limit_s = 2;
 /// How long to wait for the leader's answers: it may wait for the slow start of another rank.
 constexpr int leader_limit_s = 120;
 
+/// How often to try again while the process has no descriptor left for a client.
+constexpr int pause_ms = 10;
+
 Error socket_failure(const char* step, int reason) {
   return failure(ErrorClass::other,
                  "the ranks of this node cannot meet on a Unix socket: %s: %s; raise the limit of "
@@ -144,6 +147,8 @@ void SegmentServer::serve() {
       accept_client(std::move(client));
     } else if (ready[1].revents != 0) {
       return;
+    } else if (errno == EMFILE || errno == ENFILE) {
+      (void)::poll(&ready[1], 1, pause_ms);  // the client stays ready: not a loop without end
     }
   }
 }

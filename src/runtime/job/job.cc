@@ -151,6 +151,8 @@ base::Error Job::find_segment(long descriptor, std::uint32_t rank) {
   if (is_sealed_memory(inherited)) {
     inherited_segment_ = InheritedFd(inherited);
     const base::Error error = map_segment(inherited);
+    // What this process starts has no use for it: a second program of the rank asks mpiexec.
+    if (error.ok()) ::fcntl(inherited, F_SETFD, FD_CLOEXEC);
     maps_inherited_ = error.ok() && (name == nullptr || !is_taken(rank));
     if (maps_inherited_) return error;
     if (name == nullptr || error.error_class() == ErrorClass::no_mem) return error;
@@ -255,6 +257,8 @@ base::Error Job::map_own() {
   view_.records[0].pid.store(::getpid(), std::memory_order_release);
   return {};
 }
+
+bool Job::is_owner() const noexcept { return ::getpid() == owner_pid_; }
 
 bool Job::oversubscribed() const noexcept {
   return (view_.flags & wire::job_flag_oversubscribed) != 0;

@@ -72,6 +72,8 @@ class Job {
   [[nodiscard]] const std::shared_ptr<fabric::ProcessTable>& processes() const noexcept {
     return processes_;
   }
+  /// Whether this is the process that joined, and not one that it has forked.
+  [[nodiscard]] bool is_owner() const noexcept;
   /// The launcher through which this process joined its job.
   [[nodiscard]] bootstrap::Launcher launcher() const noexcept { return launcher_; }
 

@@ -160,7 +160,7 @@ void Job::abort(int code, int status, const char* text) noexcept {
       wire::mark_end(*view_.header, view_.records);
     }
     // The threads of a PMIx library are not in a forked process: it would wait for them.
-    const bool can_tell = ::getpid() == owner_pid_ || launcher_ == bootstrap::Launcher::pmi1;
+    const bool can_tell = is_owner() || launcher_ == bootstrap::Launcher::pmi1;
     if (can_tell) bootstrap_->abort(status, text);
     return end_owner();
   }
@@ -172,7 +172,7 @@ void Job::abort(int code, int status, const char* text) noexcept {
 
 /// Only the parent's number is certain to be still that of the same process.
 void Job::end_owner() const noexcept {
-  if (::getpid() == owner_pid_ || owner_pid_ == 0) return;
+  if (is_owner() || owner_pid_ == 0) return;
   if (::getppid() == owner_pid_) {
     ::kill(owner_pid_, SIGTERM);
     return;

@@ -20,7 +20,7 @@
 /// page.
 ///
 ///     0                          JobHeader, 256 bytes
-///     records_offset             RankRecord[rank_count], 1728 bytes each
+///     records_offset             RankRecord[rank_count], 1920 bytes each
 ///     areas_offset (2 MiB page)  rank_count data areas of area_bytes each, zero at the start
 ///     total_bytes                end of the file
 ///

@@ -59,10 +59,13 @@ TEST(Hosts, A_file_has_a_host_a_line) {
   EXPECT_EQ(file("# all of them\n\n a \nb:2 # two\n\tc slots=3 max_slots=4\r\nb\nd[1-2]:2"),
             (Hosts{{"a", 1}, {"b", 3}, {"c", 3}, {"d1", 2}, {"d2", 2}}));
   EXPECT_EQ(file("a:2 slots=5"), (Hosts{{"a", 5}}));
+  EXPECT_EQ(file("a slots = 3\nb slots =2 max_slots= 4\nc port=22 slots= 5 # = 6"),
+            (Hosts{{"a", 3}, {"b", 2}, {"c", 5}}));
 }
 
 TEST(Hosts, A_bad_line_of_a_file_is_named) {
-  for (const char* text : {"a\nb slots=0", "a\nb slots=x", "a\nb what", "a\nb:0", "a\nb c:2"}) {
+  for (const char* text : {"a\nb slots=0", "a\nb slots=x", "a\nb what", "a\nb:0", "a\nb c:2",
+                           "a\nb slots = ", "a\n= 2", "a\nb = 2"}) {
     const auto hosts = parse_host_file("hosts", text);
     ASSERT_TRUE(hosts.failed()) << text;
     EXPECT_NE(hosts.error().text().find("hosts:2"), std::string::npos) << hosts.error().text();

@@ -71,6 +71,69 @@ TEST(LineMux, Silent_holder_is_cut_by_a_newline) {
   EXPECT_EQ(take(mux), "name? \nnews\n");
 }
 
+using Pause = LineMux::Pause;
+
+TEST(LineMux, Half_line_of_a_stream_that_is_not_read_waits) {
+  for (const Pause why : {Pause::by_reader, Pause::by_others}) {
+    LineMux mux = make_mux(2);
+    mux.append(0, "half", 0);
+    mux.set_pause(0, why, 0);
+    EXPECT_EQ(mux.deadline(), never_ns);
+    mux.tick(90 * ms);
+    EXPECT_EQ(take(mux), "");
+    mux.set_pause(0, Pause::none, 100 * ms);
+    EXPECT_EQ(mux.deadline(), 150 * ms);
+    mux.append(0, " and half\n", 149 * ms);
+    EXPECT_EQ(take(mux), "half and half\n");
+  }
+}
+
+TEST(LineMux, Holder_with_a_slow_reader_ends_its_line_before_the_others) {
+  LineMux mux = make_mux(2);
+  mux.append(0, std::string(65, 'a'), 0);
+  mux.append(1, "b\n", 0);
+  mux.set_pause(0, Pause::by_reader, 0);
+  EXPECT_EQ(mux.deadline(), never_ns);
+  mux.tick(90 * ms);
+  mux.set_pause(0, Pause::none, 100 * ms);
+  mux.append(0, "a\n", 120 * ms);
+  EXPECT_EQ(take(mux), std::string(66, 'a') + "\nb\n");
+}
+
+TEST(LineMux, Holder_that_waits_for_others_is_cut) {
+  LineMux mux = make_mux(2);
+  mux.append(0, std::string(65, 'a'), 0);
+  mux.append(1, "b\n", 0);
+  mux.set_pause(0, Pause::by_others, 0);
+  EXPECT_EQ(mux.deadline(), 50 * ms);
+  mux.tick(50 * ms);
+  EXPECT_EQ(take(mux), std::string(65, 'a') + "\nb\n");
+}
+
+TEST(LineMux, Half_lines_of_those_who_waited_for_a_silent_holder_stay_whole) {
+  LineMux mux = make_mux(3);
+  mux.append(0, std::string(65, 'a'), 0);
+  for (const std::size_t stream : {1, 2}) {
+    mux.append(stream, stream == 1 ? "b\nb" : "c\nc", 0);
+    mux.set_pause(stream, Pause::by_others, 0);
+  }
+  mux.tick(90 * ms);
+  EXPECT_EQ(take(mux), std::string(65, 'a') + "\nb\nc\n");
+  for (const std::size_t stream : {1, 2}) mux.set_pause(stream, Pause::none, 91 * ms);
+  mux.append(1, "b\n", 92 * ms);
+  mux.append(2, "c\n", 92 * ms);
+  EXPECT_EQ(take(mux), "bb\ncc\n");
+}
+
+TEST(LineMux, Stream_that_ends_while_it_is_not_read_lets_the_others_go_on) {
+  LineMux mux = make_mux(2);
+  mux.append(0, std::string(65, 'a'), 0);
+  mux.append(1, "b\n", 0);
+  mux.set_pause(0, Pause::by_reader, 0);
+  mux.close(0);
+  EXPECT_EQ(take(mux), std::string(65, 'a') + "\nb\n");
+}
+
 TEST(LineMux, End_of_stream_flushes_and_the_next_line_starts_on_its_own) {
   LineMux mux = make_mux(2);
   mux.append(0, "no newline", 0);

@@ -204,6 +204,44 @@ TEST(Options, Deadlock_timeout_of_the_environment_counts_where_none_is_given) {
   ::unsetenv(env_deadlock_timeout);
 }
 
+TEST(Options, Variables_of_hydra_count_where_no_option_is_given) {
+  ::setenv(env_timeout, "25", 1);
+  ::setenv(env_universe, "7", 1);
+  EXPECT_EQ(parse("p").timeout_s, 25);
+  EXPECT_EQ(parse("p").universe_size, 7U);
+  EXPECT_EQ(parse("--timeout 3 p").timeout_s, 3);
+  EXPECT_EQ(parse("-usize SYSTEM p").universe_size, 0U);
+  ::setenv(env_universe, "many", 1);
+  EXPECT_NE(complaint("p").find("MPIEXEC_UNIVERSE_SIZE"), std::string::npos);
+  ::setenv(env_timeout, "soon", 1);
+  EXPECT_NE(complaint("p").find("MPIEXEC_TIMEOUT is \"soon\""), std::string::npos);
+  ::setenv(env_timeout, "0", 1);
+  ::unsetenv(env_universe);
+  EXPECT_EQ(parse("p").timeout_s, 0);
+  ::unsetenv(env_timeout);
+}
+
+TEST(Options, Folders_of_all_programs_count_where_a_program_has_none) {
+  const Options options = parse("-gwdir /g -gpath /b p : -wdir /w -path /q q : r");
+  EXPECT_EQ(options.programs.at(0).wdir, "/g");
+  EXPECT_EQ(options.programs.at(0).path, "/b");
+  EXPECT_EQ(options.programs.at(1).wdir, "/w");
+  EXPECT_EQ(options.programs.at(1).path, "/q");
+  EXPECT_EQ(options.programs.at(2).wdir, "/g");
+  EXPECT_EQ(options.programs.at(2).path, "/b");
+}
+
+TEST(Options, Other_launchers_words_for_ranks_that_go_on) {
+  for (const char* line : {"-disable-auto-cleanup p", "--continuous p", "--with-ft ulfm p",
+                           "--with-ft=mpi p", "--with-ft yes p"}) {
+    EXPECT_TRUE(parse(line).continues) << line;
+  }
+  for (const char* line : {"p", "--with-ft none p", "--with-ft no p"}) {
+    EXPECT_FALSE(parse(line).continues) << line;
+  }
+  EXPECT_NE(complaint("--with-ft maybe p").find("maybe"), std::string::npos);
+}
+
 TEST(Options, No_name_stands_in_two_tables_or_twice) {
   std::set<std::string> names;
   const auto add = [&](std::string_view list) {
@@ -292,6 +330,8 @@ TEST(Options, Configfile_gives_a_program_a_line) {
   std::remove(name.c_str());
   EXPECT_NE(complaint("-configfile " + name).find(name), std::string::npos);
   EXPECT_NE(complaint("-n 2 -configfile x").find("only option"), std::string::npos);
+  EXPECT_NE(complaint("-configfile /").find("-configfile \"/\": Is a directory"),
+            std::string::npos);
 }
 
 TEST(Options, Random_lines_are_parsed_or_refused) {

@@ -3,16 +3,22 @@
 #include "runtime/bootstrap/node.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "base/os/unix_socket.h"
 #include "runtime/bootstrap/segment_server.h"
 #include "wire/node/job.h"
 
@@ -254,6 +260,51 @@ TEST(FormNode, Another_version_is_an_error) {
     return rank == 0 && key == "job" ? std::string("1.AAAA") : value;
   };
   for (const Outcome& outcome : meet(space)) EXPECT_TRUE(outcome.error.failed());
+}
+
+/// No descriptor is left to this process as long as one of these lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const base::UniqueFd next(::dup(0));
+    rlimit none = before_;
+    none.rlim_cur = static_cast<rlim_t>(next.get());
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+std::int64_t processor_ns() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return used.tv_sec * 1'000'000'000 + used.tv_nsec;
+}
+
+TEST(SegmentServer,
+     Client_without_a_descriptor_for_it_is_let_in_later_and_takes_no_time_until_then) {
+  auto server = SegmentServer::make();
+  ASSERT_TRUE(server.ok());
+  ASSERT_TRUE(server.value()->open(7, 0, Ranks{0, 1}).ok());
+  wire::RankInfo info;
+  info.rank = 1;
+  base::UniqueFd early(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::AbstractAddress address(wire::node_socket_name(server.value()->card()));
+  {
+    const NoDescriptors none;
+    ASSERT_EQ(::connect(early.get(), address.get(), address.size()), 0);
+    pollfd silence{early.get(), POLLIN, 0};
+    const std::int64_t before = processor_ns();
+    EXPECT_EQ(::poll(&silence, 1, 300), 0);
+    EXPECT_LT(processor_ns() - before, 50'000'000);
+  }
+  early.reset();
+  EXPECT_TRUE(request_segment(server.value()->card(), 0, 7, info).value().valid());
 }
 
 TEST(SegmentServer, Strangers_are_not_let_in) {
