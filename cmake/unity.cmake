@@ -9,10 +9,12 @@
 option(FULMAR_UNITY "Compile the sources of a folder some at a time" OFF)
 set(FULMAR_UNITY_SOURCES 8)  # at a time: few enough that both cores have work until the end
 
-# The first needs <linux/tcp.h>, which does not go together with <netinet/tcp.h>; the other has a stand-in in
-# tests/simulated, which takes the place of the object.
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/fabric/tcp/stream/acked.cc ${CMAKE_SOURCE_DIR}/src/runtime/options/tool_calls.cc
-                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# One needs <linux/tcp.h>, which does not go together with <netinet/tcp.h>. Of the others tests have stand-ins, which
+# take the place of whole objects.
+file(GLOB fulmar_alone CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/runtime/*.cc)
+list(APPEND fulmar_alone ${CMAKE_SOURCE_DIR}/src/runtime/options/tool_calls.cc ${CMAKE_SOURCE_DIR}/src/interfaces/open.cc
+     ${CMAKE_SOURCE_DIR}/src/fabric/tcp/stream/acked.cc)
+set_source_files_properties(${fulmar_alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # fulmar_compile_together(TARGET): its sources, but for those that have flags of their own.
 function(fulmar_compile_together target)
