@@ -21,7 +21,7 @@ constexpr std::size_t most_arena_bytes = std::size_t{64} << 30;
 constexpr std::size_t least_arena_bytes = std::size_t{1} << 20;
 
 /// A program that only sends and receives through memory looks at the port once in so many calls.
-constexpr unsigned calls_between_looks = 16;
+constexpr unsigned calls_between_looks = 256;
 
 /// What the blocks of this node may take: as much memory as the machine has.
 std::size_t machine_bytes() noexcept {
