@@ -134,7 +134,7 @@ class Node final : public interfaces::Client {
   std::uint32_t place_on_host_ = 0;  ///< of this process among those of its host
   std::vector<SmallSource> sources_;
   std::size_t next_source_ = 0;              ///< where to look first
-  bool all_in_memory_ = false;               ///< no other process sends small messages by frames
+  bool all_in_memory_ = false;               ///< all processes are of this host
   bool frames_had_their_turn_ = false;       ///< the last message that was received came by a frame
   unsigned calls_without_progress_ = 0;      ///< see look_at_port
   std::deque<SmallMessage> small_messages_;  ///< by frames, and to this process itself

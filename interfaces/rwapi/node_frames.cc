@@ -122,11 +122,12 @@ unsigned Node::step() noexcept {
 
 void Node::segment_mapped(std::uint32_t node, std::uint64_t /*id*/,
                           interfaces::Segment* segment) noexcept {
-  if (peers_[node].segment != nullptr) {
+  Peer& peer = peers_[node];
+  // One that comes after its process has gone is not for use: the program may be sending without the lock.
+  if (peer.segment != nullptr || peer.is_lost.load(std::memory_order_relaxed)) {
     if (segment != nullptr) port_->release_segment(segment);
     return;
   }
-  Peer& peer = peers_[node];
   peer.is_settled = true;
   if (segment == nullptr) return;
   peer.arena = RemoteArena::of(*segment);

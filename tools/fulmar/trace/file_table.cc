@@ -11,6 +11,7 @@
 
 #include "fulmar/report/chart.h"
 #include "fulmar/trace/file_map.h"
+#include "fulmar/trace/time_text.h"
 
 namespace fulmar::trace {
 
@@ -19,8 +20,6 @@ namespace {
 using report::escape;
 using report::short_number;
 using Access = wire::TraceFileAccess;
-
-constexpr double ns_of_us = 1000;
 
 /// The rows, found by path, rank and call.
 class Rows {
@@ -116,13 +115,7 @@ void add_rank(Rows& rows, const wire::TraceFile& trace) {
   }
 }
 
-std::string text_in_us(std::uint64_t ns) {
-  return short_number(static_cast<double>(ns) / ns_of_us);
-}
-
-std::string text_of_each(std::uint64_t ns, std::uint64_t count) {
-  return count == 0 ? "" : text_in_us(ns / count);
-}
+std::string text_in_us(std::uint64_t ns) { return short_number(microseconds(ns)); }
 
 std::string range_of(const FileRow& row) {
   return row.end > row.first ? fmt::format("{} to {}", row.first, row.end - 1) : "";
@@ -150,7 +143,7 @@ std::string table_html(const std::vector<FileRow>& rows) {
         row.system_calls == 0
             ? ""
             : short_number(static_cast<double>(row.moved) / static_cast<double>(row.system_calls)),
-        text_of_each(row.total_ns, row.count), text_in_us(row.disk_ns),
+        us_of_each(row.total_ns, row.count), text_in_us(row.disk_ns),
         text_in_us(row.exchange_ns()));
   }
   out += "</table></div>\n";
@@ -184,7 +177,7 @@ std::string file_text(const std::vector<FileRow>& rows) {
     }
     out += fmt::format("{:>6} {:<28} {:>7} {:>9} {:>12} {:>8} {:>10} {:>10} {:>12}  {}\n", row.rank,
                        row.call, row.count, row.exchanged, row.bytes, row.system_calls,
-                       text_of_each(row.total_ns, row.count), text_in_us(row.disk_ns),
+                       us_of_each(row.total_ns, row.count), text_in_us(row.disk_ns),
                        text_in_us(row.exchange_ns()), range_of(row));
   }
   return out;

@@ -11,6 +11,7 @@
 #include "fulmar/report/chart.h"
 #include "fulmar/report/style_sheet.h"
 #include "fulmar/trace/file_table.h"
+#include "fulmar/trace/time_text.h"
 
 namespace fulmar::trace {
 
@@ -19,14 +20,7 @@ namespace {
 using report::escape;
 using report::short_number;
 
-constexpr double ns_per_us = 1000;
 constexpr std::size_t name_width = 44;
-
-double microseconds(std::uint64_t ns) { return static_cast<double>(ns) / ns_per_us; }
-
-std::string each(std::uint64_t ns, std::uint64_t count) {
-  return count == 0 ? "" : short_number(microseconds(ns) / static_cast<double>(count));
-}
 
 std::string bytes_each(const Node& node) {
   return node.bytes == 0 || node.count == 0
@@ -38,8 +32,8 @@ void add_lines(const Node& node, std::size_t depth, std::string& out) {
   for (const Node& at : node.below) {
     const std::string name = std::string(2 * depth, ' ') + at.name;
     out += fmt::format("{:<{}} {:>9} {:>12} {:>10} {:>10} {:>10}\n", name, name_width, at.count,
-                       short_number(microseconds(at.total_ns)), each(at.total_ns, at.count),
-                       each(at.self_ns(), at.count), bytes_each(at));
+                       short_number(microseconds(at.total_ns)), us_of_each(at.total_ns, at.count),
+                       us_of_each(at.self_ns(), at.count), bytes_each(at));
     add_lines(at, depth + 1, out);
   }
 }
@@ -51,8 +45,8 @@ void add_rows(const Node& node, std::size_t depth, std::string& out) {
         "<tr><td style='padding-left:{:.1f}em'>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
         "<td>{}</td></tr>\n",
         0.6 + indent_em * static_cast<double>(depth), escape(at.name), at.count,
-        short_number(microseconds(at.total_ns)), each(at.total_ns, at.count),
-        each(at.self_ns(), at.count), bytes_each(at));
+        short_number(microseconds(at.total_ns)), us_of_each(at.total_ns, at.count),
+        us_of_each(at.self_ns(), at.count), bytes_each(at));
     add_rows(at, depth + 1, out);
   }
 }
@@ -185,7 +179,7 @@ std::string summary_text(const std::vector<wire::TraceFile>& traces, const Node&
                                             : 100 * static_cast<double>(call.total_ns) /
                                                   static_cast<double>(tree.total_ns);
     out += fmt::format("{:>5.1f} %  {:<32} {:>9} times, {} us each\n", share, call.name, call.count,
-                       each(call.total_ns, call.count));
+                       us_of_each(call.total_ns, call.count));
   }
   return out;
 }

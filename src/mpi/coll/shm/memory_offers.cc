@@ -13,16 +13,16 @@ using device::ShmCollArea;
 namespace {
 
 /// Bytes of the buffer for data that are not one run; small, so that it stays in the caches.
-constexpr Count window_bytes = Count{64} << 10;
+constexpr Count piece_bytes = Count{64} << 10;
 
 /// Calls `move(at, piece)` for pieces of `bytes` bytes through a buffer, until one fails.
 template <class Move>
 Error by_pieces(Count bytes, const Comm& comm, Move&& move) {
-  const Scratch landing(byte_type(comm), std::min(bytes, window_bytes));
+  const Scratch landing(byte_type(comm), std::min(bytes, piece_bytes));
   if (landing.failed()) return landing.error();
   auto* const memory = static_cast<std::byte*>(landing.address());
-  for (Count at = 0; at < bytes; at += window_bytes) {
-    const auto count = static_cast<std::size_t>(std::min(window_bytes, bytes - at));
+  for (Count at = 0; at < bytes; at += piece_bytes) {
+    const auto count = static_cast<std::size_t>(std::min(piece_bytes, bytes - at));
     const Error error = move(at, std::span<std::byte>(memory, count));
     if (error.failed()) return error;
   }
